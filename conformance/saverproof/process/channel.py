@@ -31,7 +31,9 @@ class MessageChannel:
             self._socket.sendall(line)
 
     def receive(self, timeout_s: float | None = None) -> Message | None:
-        """The next message; None if there is none within ``timeout_s`` (None: wait for ever).
+        """Return the next message, or None if none arrives within ``timeout_s`` seconds.
+
+        Without a time-out, wait for ever.
 
         Raises:
             EOFError: the other end is gone.
@@ -56,5 +58,5 @@ class MessageChannel:
         return message
 
     def close(self) -> None:
-        """Close this end. Closing twice is fine."""
+        """Close this end. Closing twice does nothing."""
         self._socket.close()

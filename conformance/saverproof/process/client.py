@@ -1,4 +1,4 @@
-"""The pytest side of the judge process: start it, ask it, notice that it hangs or died, end it."""
+"""The pytest side of the judge process: start it, ask it, notice its hang or death, end it."""
 
 import fcntl
 import os
@@ -20,8 +20,11 @@ from saverproof.process.server import STACKS_SIGNAL
 from saverproof.process.silence import CUT_OFF_AFTER, Silence, SilenceEnding
 
 _POLL_S = 0.1
+"""Seconds between two looks at the heartbeat: far less than any patience, and hardly any work."""
 _TAIL = 4096
+"""Bytes of the child's output that are kept: what went wrong stands at its end."""
 _STACKS = 16384
+"""Most bytes of stacks that are read: a report shows them in full."""
 _REASONS = {
     SilenceEnding.HUNG: "no answer after {0:g} s",
     SilenceEnding.CUT_OFF: "cut off after {1:g} s without an answer, while it was still at work",
@@ -31,11 +34,13 @@ Listener = Progress
 
 
 class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expected to do this
-    """The judge process died, hung or was cut off while it worked on a request; it is no more.
+    """The judge process died, hung or was cut off while it worked on a request. It no longer
+    exists.
 
-    ``reason`` says how in a few words, ``stacks`` where each thread was, as far as that could be
-    found out, and ``output`` is the end of what it printed, and ``step`` the number that the last
-    ``beat`` named. ``cut_off`` says that it was still at work: nothing is known of it.
+    ``reason`` says in a few words how it ended. ``stacks`` shows where each thread was, as far as
+    that could be found out. ``output`` is the end of what it printed. ``step`` is the number that
+    the last ``beat`` named. ``cut_off`` is True if the process was still at work: nothing is known
+    of the saver then.
     """
 
     def __init__(self, reason: str, stacks: str, output: str, step: int) -> None:
@@ -48,7 +53,7 @@ class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expe
 
 
 class JudgeProcess:
-    """One child process that works on one request at a time. It dies with this process."""
+    """A child process that works on one request at a time. It dies with this process."""
 
     def __init__(self, setting: Setting, service: Service) -> None:
         # Both live as long as the child, and leave nothing on disk.
@@ -70,12 +75,12 @@ class JudgeProcess:
 
     @property
     def pid(self) -> int:
-        """The process id, also after its end."""
+        """The process id. It can still be read after the process has ended."""
         return self._process.pid
 
     @property
     def closed(self) -> bool:
-        """Whether the child is no more."""
+        """True if the child has been ended."""
         return self._output.closed
 
     def ask(
@@ -87,22 +92,23 @@ class JudgeProcess:
         limit_s: float | None = None,
         listener: Listener | None = None,
     ) -> Answer:
-        """Have the child answer a request of its service.
+        """Let the child answer a request of its service, and return the answer.
 
         Args:
-            request: what is asked for.
-            data: what it is asked for with.
-            silence_s: seconds without a beat or a progress message after which it counts as hung,
-                if nothing moved in it either. One that is at work is cut off after six times as
-                many.
-            limit_s: seconds after which it counts as hung in any case.
-            listener: gets the progress messages.
+            request: the kind of request.
+            data: the argument of the request.
+            silence_s: seconds without a beat or a progress message after which the child counts as
+                hung, if nothing moved in it either. A child that is still at work is cut off after
+                six times as many.
+            limit_s: seconds after which the child counts as hung in any case.
+            listener: called with each progress message.
 
         Raises:
-            JudgeGone: the child died, hung or was cut off. This object is then closed.
-            SaverproofError: the work was refused in one line, of the class that the child raised.
-            JudgeError: the work raised something unexpected, or fell silent although the saver had
-                answered; a fault of the kit.
+            JudgeGone: the child died, hung or was cut off. This object is closed then.
+            SaverproofError: the child refused the work. The error has the class that the child
+                raised.
+            JudgeError: the kit is at fault: the work raised something unexpected, or the child fell
+                silent although the saver had answered.
         """
         if not self._started:
             self._started = True
@@ -164,7 +170,7 @@ class JudgeProcess:
                 raise self._ended(_REASONS[SilenceEnding.HUNG].format(limit_s))
 
     def _silent(self, seconds: float, ending: SilenceEnding) -> JudgeGone | JudgeError:
-        """Who is to blame for the silence: the saver that was called, or the kit after it."""
+        """Blame the silence on the saver if one of its calls has not returned, else on the kit."""
         answered = self._heartbeat.answered
         gone = self._ended(_REASONS[ending].format(seconds, CUT_OFF_AFTER * seconds))
         gone.cut_off = ending is SilenceEnding.CUT_OFF
@@ -175,7 +181,7 @@ class JudgeProcess:
         return JudgeError(f"the judge itself gave no sign of life for {seconds:g} s", gone.stacks)
 
     def _ended(self, reason: str) -> JudgeGone:
-        """The end of a child that lives, and where it is now."""
+        """End a child that is still alive, and return the error with the stacks of its threads."""
         self._process.send_signal(STACKS_SIGNAL)
         deadline = time.monotonic() + 1.0
         size, before = os.fstat(self._stacks.fileno()).st_size, -1
@@ -201,7 +207,7 @@ class JudgeProcess:
         return gone
 
     def take_output(self) -> str:
-        """What the child printed since the last call, the last 4 kB of it."""
+        """Return what the child printed since the last call, at most the last 4 kB."""
         if self._output.closed:
             return ""
         size = os.fstat(self._output.fileno()).st_size
@@ -210,7 +216,7 @@ class JudgeProcess:
         return text.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """End the child and everything it started. Closing twice is fine."""
+        """End the child and everything that it started. Closing twice does nothing."""
         if self._output.closed:
             return
         self._process.bury()
@@ -227,7 +233,7 @@ class JudgeProcess:
 
 
 def _theirs(stacks: str) -> str:
-    """The stacks without the frames that only say how the judge process works."""
+    """Return the stacks without the frames of the judge process's own machinery."""
     package = os.path.dirname(os.path.dirname(__file__))
     ours = (os.path.dirname(__file__), "<frozen runpy>")
     return "\n".join(

@@ -1,4 +1,4 @@
-"""What a child process needs to find the same code: the invocation folder and ``sys.path``."""
+"""The setting in which a child process finds the same code: working folder and ``sys.path``."""
 
 import os
 import sys
@@ -16,30 +16,31 @@ def ordered_alike() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Working folder and import path of a run, handed to every child process."""
+    """The working folder and import path of a run, which every child process takes over."""
 
     folder: str
     path: tuple[str, ...]
 
     @classmethod
     def current(cls, folder: str | os.PathLike[str] | None = None) -> Self:
-        """This process's setting, with ``folder`` (default: the working folder) first on the
-        path.
+        """Return this process's setting, with ``folder`` first on the path.
+
+        By default ``folder`` is the working folder.
         """
         first = os.path.abspath(folder or os.getcwd())
         rest = [os.path.abspath(entry) for entry in sys.path if entry]
         return cls(first, tuple(dict.fromkeys([first, *rest])))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, for a child process."""
+        """Return plain data for a child process."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The setting that ``to_json`` gave."""
+        """Make a setting from the result of ``to_json``."""
         return cls(data["folder"], tuple(data["path"]))
 
     def apply(self) -> None:
-        """Make this process work in the same folder and import from the same places."""
+        """Change to the folder, and import from the path of this setting."""
         os.chdir(self.folder)
         sys.path[:] = self.path

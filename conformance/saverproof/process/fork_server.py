@@ -1,8 +1,8 @@
-"""Forks the children of a run from one process that has imported what they need: a fresh
-interpreter takes seconds for that, each time.
+"""A process that forks the other children of a run.
 
-``python -m saverproof.process.fork_server LISTENER OWNER MODULE...``, started by ``process.forks``.
-It imports the services and no saver, so that nothing of one child can reach the next.
+It has imported what the children need: a fresh interpreter takes seconds to do so, each time. It
+imports the services and no saver, so that nothing of one child can reach the next. It is ``python
+-m saverproof.process.fork_server LISTENER OWNER MODULE...``, started by ``process.forks``.
 """
 
 from __future__ import annotations
@@ -24,29 +24,38 @@ from dataclasses import dataclass
 from saverproof_faults.kill.process import make_forks_cheap, threads
 
 HANDED = 4
-"""How many descriptors come with an order: of what is printed, and the three that are served."""
+"""Descriptors that come with an order: the child's output, and the three that it serves on."""
 LONGEST = 1 << 17
-"""Bytes of an order, most of them its environment."""
+"""Most bytes of an order. Most of them are the environment."""
 _PATIENCE_S = 10.0
+"""Seconds for an order to arrive: clients send it as soon as they have connected."""
 _PEER = struct.Struct("3i")
+"""The kernel's struct ucred: process, user and group."""
 
 Main = Callable[..., None]
 
 
 class _OwnerGone(BaseException):
-    """There is nobody to serve. Not an Exception: it may come while something is imported."""
+    """The owner has ended, so there is nobody to serve.
+
+    This is no Exception, because it may be raised while a module is imported, and modules catch
+    those.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """What a child is to be; none is made without a main function."""
+    """An order for a child. No child is made if ``main`` is None."""
 
     main: Main | None
     descriptors: Sequence[int]
     environment: dict[str, str]
 
     def become(self, server: int) -> None:
-        """Be it, as if a new interpreter had been started; it was forked from ``server``."""
+        """Run the ordered main function in this fork, as a new interpreter would.
+
+        ``server`` is the process id of the fork server, with which the child ends.
+        """
         assert self.main is not None
         os.setsid()
         output, *served = self.descriptors
@@ -59,13 +68,13 @@ class ChildOrder:
         self.main(*served, server)
 
     def close(self) -> None:
-        """Keep nothing that came with it."""
+        """Close the descriptors that came with the order."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 
 
 class ForkServer:
-    """Makes children until its owner has ended, or wants it to end (SIGTERM)."""
+    """A server that forks children until its owner ends or stops it with SIGTERM."""
 
     def __init__(self, listener: socket.socket, owner: int, modules: Sequence[str]) -> None:
         self._listener = listener
@@ -78,7 +87,10 @@ class ForkServer:
         signal.signal(signal.SIGTERM, _leave)
 
     def serve(self) -> ChildOrder | None:
-        """Serve; in a child, give the order that it is for."""
+        """Serve orders until the owner has gone, and return None then.
+
+        In a forked child, return the order that the child carries out.
+        """
         try:
             while True:
                 ready = self._selector.select(0 if self._missing else None)
@@ -103,8 +115,10 @@ class ForkServer:
             make_forks_cheap()
 
     def _take_order(self) -> ChildOrder | None:
-        """Make the child of an order; in it, give the order. What cannot be made here is left to
-        whoever ordered it.
+        """Accept one order and fork its child. In the child, return the order; else return None.
+
+        If no child can be forked here, close the connection: the process that sent the order then
+        starts a fresh interpreter instead.
         """
         connection, _ = self._listener.accept()
         order = self._read(connection)
@@ -137,7 +151,7 @@ class ForkServer:
         return ChildOrder(self._mains.get(wanted["module"]), descriptors, wanted["environment"])
 
     def _watch(self, process: int, connection: socket.socket) -> None:
-        """Tell of the end of a child, and end it when whoever ordered it is gone."""
+        """Report the end of a child, and end the child when the process that ordered it is gone."""
         self._children[process] = ended = os.pidfd_open(process)
 
         def tell() -> None:
@@ -160,14 +174,17 @@ class ForkServer:
         _say(connection, {"process": process})
 
     def _forget_end(self, process: int) -> None:
-        """Look for the end of a child no more."""
+        """Stop watching for the end of a child."""
         ended, self._children[process] = self._children[process], None
         if ended is not None:
             self._selector.unregister(ended)
             os.close(ended)
 
     def _forget_others(self, own: socket.socket) -> None:
-        """What a child does not keep: that would hide the end of this process, and of others."""
+        """Close what a child inherits from this process.
+
+        Descriptors that it kept would hide the end of this process, and of others.
+        """
         for watched in [own, *(key.fileobj for key in self._selector.get_map().values())]:
             if isinstance(watched, socket.socket):
                 watched.close()
@@ -181,7 +198,7 @@ def _leave(*signalled: object) -> None:
 
 
 def _fork() -> int:
-    """Fork; a child never leaves for this process, but is ended by the signal."""
+    """Fork this process. SIGTERM ends the child instead of making it leave as the server does."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
         process = os.fork()
@@ -193,7 +210,7 @@ def _fork() -> int:
 
 
 def _kill(process: int) -> None:
-    """End a child with all that it started."""
+    """Kill a child and everything that it started."""
     os.kill(process, signal.SIGKILL)
     with suppress(ProcessLookupError):  # It has no group as yet, or nobody is left in it.
         os.killpg(process, signal.SIGKILL)
@@ -201,7 +218,7 @@ def _kill(process: int) -> None:
 
 
 def _is_own(connection: socket.socket) -> bool:
-    """Whether the other end is a process of the same user: anybody may find the listener."""
+    """Return whether the other end belongs to the same user: any user can reach the listener."""
     told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
     _, user, _ = _PEER.unpack(told)
     return bool(user == os.getuid())

@@ -1,6 +1,6 @@
-"""Children of a run that are forked from one process (``process.fork_server``).
+"""Start the children of a run, by forks of one process if possible (``process.fork_server``).
 
-Where there is none, as on systems that are not Linux, each child is a fresh interpreter.
+Where there is no such process, for instance outside Linux, each child is a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from saverproof.process.environment import ordered_alike
 from saverproof.process.requests import Service
 
 _VARIABLE = "SAVERPROOF_FORKS"
-"""Where children find the process; empty: none is to be kept."""
+"""The environment variable with the fork server's address. If empty, no fork server is kept."""
 _PATIENCE_S = 60.0
+"""Seconds for the fork server to end its children and itself before it is killed."""
 
 
 class SpawnedChild(subprocess.Popen[bytes]):
     """A child that is a fresh interpreter."""
 
     def bury(self) -> None:
-        """End it with all that it started."""
+        """Kill the child and everything that it started."""
         try:
             os.killpg(self.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
@@ -38,7 +39,7 @@ class SpawnedChild(subprocess.Popen[bytes]):
 
 
 class ForkedChild:
-    """A child that was forked, with what is used of ``SpawnedChild``."""
+    """A child that was forked. It has the methods of ``SpawnedChild`` that are used."""
 
     def __init__(self, pid: int, connection: socket.socket) -> None:
         self.pid = pid
@@ -46,14 +47,14 @@ class ForkedChild:
         self._status: int | None = None
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal."""
+        """Send a signal to the child."""
         os.kill(self.pid, number)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status; minus the signal that ended it.
+        """Wait for the child's end, and return its exit status, or minus the signal that killed it.
 
         Raises:
-            subprocess.TimeoutExpired: it lives on.
+            subprocess.TimeoutExpired: the child is still alive after ``timeout`` seconds.
         """
         if self._status is None:
             self._connection.settimeout(timeout)
@@ -66,7 +67,7 @@ class ForkedChild:
         return self._status
 
     def bury(self) -> None:
-        """End it with all that it started."""
+        """Kill the child and everything that it started."""
         # Before it has run at all, it has no group of its own.
         for end in (os.killpg, os.kill):
             with suppress(ProcessLookupError):
@@ -80,9 +81,10 @@ class ForkedChild:
 
 
 def start(service: Service, output: int, served: Sequence[int]) -> SpawnedChild | ForkedChild:
-    """A child that prints to one descriptor and serves on others; it ends with this process.
+    """Start a child that prints to ``output`` and serves on the descriptors ``served``.
 
-    It has a group of its own: Ctrl-C is for pytest, and what a saver starts ends with it.
+    It ends with this process. It has a process group of its own: Ctrl-C reaches only pytest, and
+    what a saver starts ends with the child.
     """
     arguments = [str(number) for number in (*served, os.getpid())]
     return _forked(service, output, served) or SpawnedChild(
@@ -113,9 +115,9 @@ def _forked(service: Service, output: int, served: Sequence[int]) -> ForkedChild
 
 @contextmanager
 def forks_of(services: Iterable[Service]) -> Iterator[None]:
-    """Until the block ends, children with these services are forked, of later children as well.
+    """Fork the children with these services within a block, including those that children start.
 
-    Does nothing where that cannot be, or is so already.
+    Do nothing if forking is not possible here, or is switched on already.
     """
     if _VARIABLE in os.environ or not hasattr(os, "pidfd_open"):
         yield

@@ -1,6 +1,6 @@
-"""The judge's sign of life: a counter in memory shared with the pytest process.
+"""The judge's sign of life: a counter in memory that it shares with the pytest process.
 
-``beat`` is called before every call of a saver, so it does next to nothing. Without a judge
+``beat`` is called before every call of a saver, so it is kept as cheap as possible. Without a judge
 process it writes to a list that nobody reads.
 """
 
@@ -13,13 +13,15 @@ from contextlib import contextmanager
 
 _BEATS, _STEP, _ANSWERED = 0, 1, 2
 _SIZE = 24
+"""Bytes of the shared memory: three cells of eight."""
 _BEAT_S = 1.0
+"""Seconds between two signs of life: far less than a usual watchdog's (10 s)."""
 
 _cells: "MutableSequence[int] | memoryview[int]" = [0, 0, 0]
 
 
 def beat(step_number: int) -> None:
-    """Say that the saver is about to be called for step ``step_number`` of the current program."""
+    """Report that the saver is about to be called for this step of the current program."""
     cells = _cells
     cells[_STEP] = step_number
     cells[_ANSWERED] = 0
@@ -27,13 +29,16 @@ def beat(step_number: int) -> None:
 
 
 def answered() -> None:
-    """Say that the saver's call is over: from here on, silence is the kit's own."""
+    """Report that the saver's call is over: from now on, a silence is the kit's fault."""
     _cells[_ANSWERED] = 1
 
 
 @contextmanager
 def beating() -> Iterator[None]:
-    """Signs of life while others work, who are themselves seen not to hang."""
+    """Give a sign of life each second within a block, while this process waits for others.
+
+    Those others must be watched for hangs by other means.
+    """
     over = threading.Event()
 
     def go_on() -> None:
@@ -50,9 +55,7 @@ def beating() -> Iterator[None]:
 
 
 class Heartbeat:
-    """The shared memory itself, made by the pytest process and handed to the judge as a file
-    descriptor.
-    """
+    """The shared memory, which the pytest process makes and hands to the judge as a descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._map = mmap.mmap(descriptor, _SIZE)
@@ -60,27 +63,27 @@ class Heartbeat:
 
     @classmethod
     def create(cls) -> "tuple[Heartbeat, int]":
-        """A new heartbeat and the descriptor to hand over; the caller closes the descriptor."""
+        """Return a new heartbeat and the descriptor to hand over, which the caller closes."""
         descriptor = _nameless_file()
         os.ftruncate(descriptor, _SIZE)
         return cls(descriptor), descriptor
 
     def read(self) -> tuple[int, int]:
-        """The number of beats so far, and the step that the last one named."""
+        """Return the number of beats so far, and the step that the last one named."""
         return self._cells[_BEATS], self._cells[_STEP]
 
     @property
     def answered(self) -> bool:
-        """Whether the last call of the saver is known to be over."""
+        """True if the last call of the saver is known to be over."""
         return self._cells[_ANSWERED] == 1
 
     def install(self) -> None:
-        """Let ``beat`` write here, in the process that judges."""
+        """Let ``beat`` write to this memory. The judge calls this."""
         global _cells
         _cells = self._cells
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._cells.release()
         self._map.close()
 

@@ -1,4 +1,4 @@
-"""What child processes are asked to do: typed values that both sides import, and nothing runs."""
+"""The requests to child processes, as typed values. Importing this runs no service."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any, Generic, Protocol, TypeVar
 Data = TypeVar("Data")
 Answer = TypeVar("Answer")
 Progress = Callable[[dict[str, Any]], None]
-"""Takes figures that tell how far a request is."""
+"""A receiver of figures that tell how far a request has got."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One sort of child process: ``python -m module`` answers the requests that name it."""
+    """A kind of child process: ``python -m module`` answers the requests that name it."""
 
     module: str
 
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[Data, Answer]):
-    """One thing that a service can be asked for.
+    """A kind of request to a service.
 
-    Data and answer travel as JSON: dataclasses by ``asdict`` and the two readers, all else as it
-    is.
+    Data and answer travel as JSON. Dataclasses are converted by ``asdict``, and read back by
+    ``read_data`` and ``read_answer``; everything else is sent unchanged.
     """
 
     service: Service
@@ -34,11 +34,11 @@ class Request(Generic[Data, Answer]):
 
 
 class Child(Protocol):
-    """Who answers the requests of a service: a process, or this one in its stead."""
+    """Whatever answers the requests of a service: a process, or this process in its stead."""
 
     @property
     def closed(self) -> bool:
-        """Whether it can be asked no more."""
+        """True if it can answer no more requests."""
 
     def ask(
         self,
@@ -49,13 +49,13 @@ class Child(Protocol):
         limit_s: float | None = None,
         listener: Progress | None = None,
     ) -> Answer:
-        """The answer to a request (see ``JudgeProcess.ask``)."""
+        """Return the answer to a request (see ``JudgeProcess.ask``)."""
 
     def take_output(self) -> str:
-        """What it printed since the last call."""
+        """Return what it printed since the last call."""
 
     def close(self) -> None:
-        """End it. Closing twice is fine."""
+        """End it. Closing twice does nothing."""
 
 
 @dataclass(slots=True)
@@ -69,25 +69,25 @@ class Handlers:
     def add(
         self, request: Request[Data, Answer], function: Callable[[Data, Progress], Answer]
     ) -> None:
-        """Have a request answered by a function of its data and of who is told of progress."""
+        """Let ``function`` answer a request: it gets the data and a receiver of progress."""
         self._functions[request.name] = (request, function)
 
     def answer(self, request: Request[Data, Answer], data: Data, progress: Progress) -> Answer:
-        """The answer to a request that was made in this process."""
+        """Return the answer to a request that was made in this process."""
         answer: Answer = self._functions[request.name][1](data, progress)
         return answer
 
     def answer_json(self, name: str, data: Any, progress: Progress) -> Any:
-        """The answer, as JSON, to a request that came as JSON."""
+        """Return the answer as JSON to a request that came as JSON."""
         request, function = self._functions[name]
         return as_json(function(request.read_data(data), progress))
 
 
 def as_json(value: Any) -> Any:
-    """What is sent for a value."""
+    """Return the JSON form of a value."""
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def as_it_is(value: Any) -> Any:
-    """Reads what is JSON in itself."""
+    """Return a value that is the same in JSON."""
     return value

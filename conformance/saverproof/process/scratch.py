@@ -1,5 +1,6 @@
-"""Temporary folders that are gone afterwards, also when a run is broken off. What a run leaves that
-is killed with all its processes at once, the next one removes.
+"""Temporary folders that are removed at the end, even if a run is interrupted.
+
+If a run is killed with all its processes at once, the next run removes its folders.
 """
 
 import os
@@ -15,11 +16,12 @@ from saverproof_faults.abandoned import claim, remove_abandoned
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 1 << 30
+"""Bytes that must be free there: with less, a run's stores could fill the machine's memory."""
 _PREFIX = "saverproof-run-"
 
 
 def new_token() -> str:
-    """What the scratch folders of one run have in their names."""
+    """Return a random text for the names of one run's scratch folders."""
     return secrets.token_hex(6)
 
 
@@ -31,10 +33,10 @@ def remove_scratch(token: str) -> None:
 
 
 def in_memory() -> Path | None:
-    """A file system in memory, if there is one with room.
+    """Return the folder of a file system in memory, or None if there is none with room.
 
-    What a program shows, and what a killed process leaves, is the same there, and nobody waits
-    for a disk. Whoever sets TMPDIR chooses another place.
+    Programs and killed processes leave the same there as on a disk, without its waits. It is not
+    used if TMPDIR is set: then the user has chosen another place.
     """
     if "TMPDIR" in os.environ or not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK | os.X_OK):
         return None
@@ -43,13 +45,13 @@ def in_memory() -> Path | None:
 
 @contextmanager
 def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterator[Path]:
-    """A new private folder, removed at the end with whatever can be removed of its content.
+    """Make a new private folder, and remove it with its contents at the end of the block.
 
-    ``token`` is that of the run it belongs to, whose end removes it if nobody else did; ``root``
-    is where it is made, if not where temporary files go.
+    ``token`` is the run's token: the end of the run removes the folder if nobody did before.
+    ``root`` is the parent folder, by default the system's temporary folder.
 
-    The name is known before the folder is: an interrupt often arrives while a folder is made, and
-    ``tempfile`` then leaves it behind.
+    The name is chosen before the folder is made: an interrupt often arrives in between, and
+    ``tempfile`` then leaves the folder behind.
     """
     root = root or Path(tempfile.gettempdir())
     _remove_abandoned(root)
@@ -72,5 +74,5 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
 
 @cache
 def _remove_abandoned(root: Path) -> None:
-    """Once in a process: what runs left there that were killed."""
+    """Remove the folders that killed runs left in ``root``, once in a process."""
     remove_abandoned(root, f"{_PREFIX}*")

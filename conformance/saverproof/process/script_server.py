@@ -1,7 +1,8 @@
-"""Runs scripts one after the other, each in a fork of a process that has imported what most of them
-do. A fresh interpreter would take a second for that, each time.
+"""A process that runs scripts one after the other, each in a fork of itself.
 
-``python -m saverproof.process.script_server DESCRIPTOR MODULE...``, started by ``ScriptProcesses``.
+It has imported what most scripts import: a fresh interpreter would take a second to do so, each
+time. It is ``python -m saverproof.process.script_server DESCRIPTOR MODULE...``, started by
+``ScriptProcesses``.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from saverproof.process.channel import Message, MessageChannel
 from saverproof_faults.kill.process import make_forks_cheap, signal_on_death_of_parent, threads
 
 ERRORS = "stderr"
-"""The file, in the folder of a script, that has what it wrote to standard error."""
+"""The file in a script's folder that receives the script's standard error."""
 
 
 def serve(connection: socket.socket, imports: list[str]) -> Message | None:
-    """Serve until nobody orders any more; in a fork, give the order that it is for.
+    """Serve orders until the other end is gone, and return None then.
 
-    An order has a script, the folder that it runs in, and its environment. It is answered by the
-    number of the script's process, and by its exit status later.
+    In a fork, return the order that it carries out.
+
+    An order has a script, the folder that it runs in, and its environment. The answers to it are
+    the process id of the script, and later its exit status.
     """
     signal_on_death_of_parent(signal.SIGKILL)
     gc.disable()
@@ -53,7 +56,7 @@ def serve(connection: socket.socket, imports: list[str]) -> Message | None:
 
 
 def become(order: Message) -> None:
-    """Be the script, as if a new interpreter had been given it."""
+    """Run the ordered script in this fork, as a new interpreter would."""
     signal_on_death_of_parent(signal.SIGKILL)
     folder, script = order["folder"], order["script"]
     os.chdir(folder)

@@ -1,4 +1,7 @@
-"""Scripts in processes of their own, made by one that is kept (``process.script_server``)."""
+"""Run scripts in processes of their own, forked from one that is kept.
+
+That one is ``process.script_server``.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,16 @@ from saverproof.process import script_server
 from saverproof.process.channel import Message, MessageChannel
 
 _LOOK_S = 1.0
+"""Seconds between two questions whether to end a script: far less than its patience."""
 
 IsOver = Callable[[int, float], bool]
-"""Given a process, and the seconds that passed since the last time: whether to end it."""
+"""Return whether to kill a process, given its id and the seconds since the last call."""
 
 
 class ScriptProcesses:
-    """Runs one script after the other; ``imports`` are the modules that most of them import.
+    """A runner of scripts, one at a time; ``imports`` are the modules that most of them import.
 
-    What runs them is started when it is needed first, and ends with this object.
+    The process that runs them is started for the first script, and ends with this object.
     """
 
     def __init__(self, imports: Sequence[str]) -> None:
@@ -34,9 +38,10 @@ class ScriptProcesses:
         self._end: weakref.finalize[..., Any] | None = None
 
     def run(self, script: Path, is_over: IsOver) -> tuple[int | None, str]:
-        """The exit status of a script, and what it wrote to standard error.
+        """Return the exit status of a script, and what it wrote to standard error.
 
-        ``is_over`` is asked every second whether to kill it. None: what ran it is gone.
+        ``is_over`` is asked every second whether to kill the script. The status is None if the
+        process that ran the script is gone.
         """
         folder = str(script.parent)
         # What a script leaves behind that is killed goes with its own folder.
@@ -81,7 +86,7 @@ class ScriptProcesses:
         return channel
 
     def close(self) -> None:
-        """End what runs the scripts; it is started again when it is needed."""
+        """End the process that runs the scripts. The next script starts it again."""
         self._channel = None
         if self._end is not None:
             self._end()

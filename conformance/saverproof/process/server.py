@@ -1,6 +1,4 @@
-"""The judge process itself: answers one request after the other until the pytest process is
-gone.
-"""
+"""The judge process: it answers one request after the other until the pytest process is gone."""
 
 import ctypes
 import faulthandler
@@ -30,9 +28,9 @@ judging goes into looking for garbage that is hardly there.
 def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent: int) -> None:
     """Answer requests on the socket ``connection`` until its other end is closed.
 
-    ``handlers`` have the answers. ``counter`` and ``stacks`` are descriptors: of the shared
-    counter, and of the file that faulthandler writes to when this process crashes or is asked to by
-    a signal. ``parent`` is the pytest process.
+    ``handlers`` have the functions that answer. ``counter`` is the descriptor of the heartbeat's
+    memory. ``stacks`` is that of the file to which faulthandler writes when this process crashes or
+    gets STACKS_SIGNAL. ``parent`` is the pytest process.
     """
     _die_with(parent)
     faulthandler.enable(file=stacks, all_threads=True)

@@ -1,4 +1,4 @@
-"""The servers of a run: found or started when the first target needs one, ended with the run."""
+"""The servers of a run: found or started when a target first needs one, ended with the run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ OPTION = "--saver-dsn"
 
 
 class Servers:
-    """One server for each kind that is needed, shared by all processes of the run.
+    """A context manager with one server for each kind that is needed, shared by all processes of a
+    run.
 
-    ``dsns`` are those that the user gave; a kind is reached at the first that begins as its DSNs
-    do, else at the one in its environment variable, else a private server is started. Child
-    processes started from now on know of it. Until the block ends.
+    ``dsns`` are those that the user gave. A server is reached at the first of them with a scheme of
+    its kind, else at the DSN in the kind's environment variable; else a private server is started.
+    Child processes that are started from then on know the server.
     """
 
     def __init__(self, dsns: Iterable[str] = ()) -> None:
@@ -41,10 +42,10 @@ class Servers:
         self.end()
 
     def provide(self, need: Need, saver: str) -> Kept:
-        """The server for a need, started or connected to if that was not done yet.
+        """Return the server for a need. Start it, or connect to it, at the first call.
 
         Raises:
-            TargetError: there is none; the one line says what to install.
+            TargetError: there is none; the one-line message says what to install.
         """
         with self._lock:
             there = announced()
@@ -62,10 +63,10 @@ class Servers:
             return keeper.kept
 
     def check_all_used(self) -> None:
-        """Say so if a DSN that the user gave is for no server of the run.
+        """Raise an error if a DSN that the user gave belongs to no server of the run.
 
         Raises:
-            SaverproofError: one is.
+            SaverproofError: there is such a DSN.
         """
         for dsn in self._dsns:
             if dsn in self._unused:
@@ -82,7 +83,10 @@ class Servers:
                 )
 
     def end(self) -> list[str]:
-        """Remove all that was made in the servers, end the private ones; what is left, in lines."""
+        """Remove all that was made in the servers, and end the private ones.
+
+        Return a line for each thing that could not be removed.
+        """
         announce(self._before)
         self._stack.close()
         left = [f"{need.title}: {line}" for need, keeper in self._keepers for line in keeper.left]
@@ -98,12 +102,12 @@ class Servers:
 
 
 def keepers_as_json() -> dict[str, Any]:
-    """The servers that this process knows of, for a child that runs already."""
+    """Return the servers that this process knows, for a child that is already running."""
     return {key: asdict(kept) for key, kept in announced().items()}
 
 
 def learn(keepers: dict[str, Any]) -> None:
-    """Know of the servers that ``keepers_as_json`` gave."""
+    """Add the servers in the result of ``keepers_as_json`` to those that this process knows."""
     announce({**announced(), **{key: Kept(**kept) for key, kept in keepers.items()}})
 
 

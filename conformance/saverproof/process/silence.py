@@ -1,7 +1,7 @@
-"""Tells, from outside, a process that hangs from one that is at work and only says nothing.
+"""Tell, from outside, a silent process that hangs from one that is still at work.
 
-What is seen is the processor time that it and the processes it started use, and whether a thread of
-theirs runs, could run or waits for a disk. A server that one of them waits for is not seen.
+A process is at work if it and the processes that it started use processor time, or if one of their
+threads runs, could run or waits for a disk. The work of a server that they wait for is not seen.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ import psutil
 from saverproof.process.standstill import BUSY, any_at_work
 
 CUT_OFF_AFTER = 6
-"""How many times its patience a process may be silent while it is at work. Work that never ends
-and work that takes long look alike, so that nothing is known of what is cut off then.
+"""Times its patience that a process may be silent while it is at work.
+
+Work that never ends and work that takes long look alike. Therefore nothing is known of a process
+that was cut off.
 """
 
 _LOOKS = 20
-"""How many times in a stretch of silence to look. Each look goes through all of the machine's
-processes, and a sign of life mostly comes before the first.
+"""Times to look during one patience of silence. Each look goes through all processes of the
+machine, and most signs of life come before the first look.
 """
 
 
 class SilenceEnding(Enum):
-    """Why a silent process is waited for no more."""
+    """The reason why a silent process is no longer waited for."""
 
     HUNG = "hung"
-    """Nothing moved for as long as the patience lasts."""
+    """Nothing has moved in it for a whole patience."""
     CUT_OFF = "cut off"
     """It was still at work."""
 
@@ -37,8 +39,8 @@ class SilenceEnding(Enum):
 class Silence:
     """The silence of one process; ``patience_s`` is how long nothing may move in it.
 
-    It is looked at in stretches of the patience: a process that works and then stands still has
-    hung after the first whole stretch in which it stood still.
+    The silence is divided into stretches as long as the patience. A process that works and then
+    stands still has hung after the first whole stretch in which it stood still.
     """
 
     pid: int
@@ -50,11 +52,13 @@ class Silence:
     _used_s: float = 0.0
 
     def end(self) -> None:
-        """There was a sign of life."""
+        """Start anew after a sign of life."""
         self.total_s = self._stretch_s = self._unseen_s = 0.0
 
     def last(self, waited_s: float) -> SilenceEnding | None:
-        """It lasts so many seconds longer; why to wait no more, or None."""
+        """Prolong the silence by ``waited_s`` seconds, and return why to stop waiting, or None to
+        go on.
+        """
         self._unseen_s += waited_s
         if self._unseen_s < self.patience_s / _LOOKS:
             return None
@@ -84,7 +88,9 @@ def _tree(pid: int) -> list[psutil.Process]:
 
 
 def _used_s(tree: list[psutil.Process]) -> float:
-    """Processor time of some processes and of those of their children that have ended."""
+    """Return the processor time of some processes and of their children that have ended, in
+    seconds.
+    """
     used_s = 0.0
     for process in tree:
         try:

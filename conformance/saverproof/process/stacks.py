@@ -1,4 +1,4 @@
-"""Where the threads of this process stand, by the frames of each."""
+"""The stacks of this process's threads."""
 
 import gc
 import sys
@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 
 _LONGEST_WALK_S = 1.0
+"""Seconds for which no other thread takes over: a walk over all frames takes far less."""
 
 Stack = tuple[tuple[CodeType, int], ...]
-"""The code and the line of each frame, the innermost first."""
+"""The code and the line of each frame, innermost first."""
 
 
 def of_others() -> dict[int, Stack]:
-    """The stack of each thread but this one, by its ident."""
+    """Return the stack of each thread but the calling one, by thread ident."""
     own = threading.get_ident()
     with _alone():
         return {
@@ -26,11 +27,11 @@ def of_others() -> dict[int, Stack]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """No other thread takes over in the block.
+    """Keep other threads from running within a block.
 
-    To ask for the frame above one makes an object of it; if that lets the collector run, and what
-    it finalizes lets the thread go on whose frame it is, the frame may be gone by then: in CPython
-    3.11 the object is of memory that is used anew, and the process ends with a signal.
+    Asking a frame for the one above it allocates an object. That may start the garbage collector,
+    and a finalizer may let the frame's thread go on, so that the frame is gone. In CPython 3.11 its
+    memory is then used for other things, and the process crashes.
     """
     interval_s, collects = sys.getswitchinterval(), gc.isenabled()
     gc.disable()

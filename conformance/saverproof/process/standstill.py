@@ -1,8 +1,8 @@
-"""Tells a wait that is for ever from one that takes long, on a machine however busy.
+"""Tell a wait that never ends from one that takes long, even on a busy machine.
 
-A wait is for ever where nothing in this process moves: each thread stays in its line, none has used
-any processor time to speak of, and none is ready to run or waits for a disk. A thread that only is
-not given a processor is ready to run, so that load alone never looks like a standstill.
+A wait never ends if nothing in this process moves: each thread stays in its line, the threads use
+hardly any processor time, and none is ready to run or waits for a disk. A thread that waits only
+for a processor is ready to run, so load alone never looks like a standstill.
 """
 
 from __future__ import annotations
@@ -16,22 +16,25 @@ from dataclasses import dataclass
 from saverproof.process import stacks
 
 BUSY = 0.1
-"""Which part of the time a thread may be at work in a process that stands still: a wait that looks
-up now and then, as SQLite's for a lock does, is one all the same.
+"""Share of the time that threads may be at work although the process stands still. A wait that
+wakes up now and then, as SQLite's wait for a lock does, is a standstill.
 """
 _AT_WORK = frozenset("RD")
-"""The states of a thread, as Linux calls them, that will end by themselves."""
+"""The states of a thread, as Linux names them, that end by themselves: running, or waiting for a
+disk.
+"""
 
 Alive = Callable[[], object]
 _POLL_S = 0.02
+"""Seconds between two looks at a thread that is waited for: far less than any patience."""
 
 
 @dataclass(slots=True)
 class MovementWatch:
-    """Looks, every few moments, whether anything but the thread that looks moves.
+    """A watch that looks every few moments whether any other thread of this process moves.
 
-    ``still_s`` says for how many seconds nothing has moved, ``total_s`` for how long it was looked;
-    ``but`` are threads that do not count.
+    ``still_s`` counts the seconds for which nothing has moved, ``total_s`` all seconds. Threads
+    whose idents are in ``but`` do not count.
     """
 
     still_s: float = 0.0
@@ -42,7 +45,10 @@ class MovementWatch:
     _used_s: float = 0.0
 
     def look(self, waited_s: float, answers: int = 0) -> None:
-        """Look once more, so long after the last time; ``answers`` grows with what is done."""
+        """Look once more, ``waited_s`` seconds after the last look.
+
+        ``answers`` is any count that grows while work is done.
+        """
         self.total_s += waited_s
         standing = stacks.of_others()
         now = (answers, {thread: standing[thread] for thread in standing.keys() - self.but})
@@ -55,18 +61,19 @@ class MovementWatch:
             self._at_work_s += waited_s
 
     def for_ever(self, patience_s: float) -> bool:
-        """Whether nothing has moved for so long, and nothing will."""
+        """Return whether nothing has moved for ``patience_s`` seconds: then nothing ever will."""
         used_s = _used_by_others_s() - self._used_s
         return self.still_s >= patience_s and max(used_s, self._at_work_s) < BUSY * self.still_s
 
 
 def ends(thread: threading.Thread, patience_s: float, limit_s: float, alive: Alive) -> bool | None:
-    """Start a thread, and say whether it comes to its end: False where nothing has moved for so
-    long as the patience lasts, None where it was at work for ``limit_s``. ``alive`` is called while
-    it is waited for.
+    """Start a thread, and return whether it ends.
 
-    What hangs stays behind with all that it started; when the next one is waited for, that it
-    looks up now and then is no movement.
+    The result is False if nothing moves for ``patience_s`` seconds, and None if the thread is still
+    at work after ``limit_s``. ``alive`` is called repeatedly during the wait.
+
+    A thread that hangs is left behind with all that it started. What those threads do while a later
+    thread is waited for does not count as movement.
     """
     before, used_s = stacks.of_others().keys(), _used_by_others_s()
     thread.start()
@@ -92,13 +99,18 @@ _GIVEN_UP: set[int] = set()
 
 
 def _used_by_others_s() -> float:
-    """Processor time of all threads but this one, which has many to look at in some processes."""
+    """Return the processor time of all threads but this one, in seconds.
+
+    This thread's own share, spent on looking at many threads, would look like movement.
+    """
     return time.process_time() - time.thread_time()
 
 
 def any_at_work(process: int | None = None) -> bool:
-    """Whether some thread of a process runs, could run or waits for a disk; False where none can
-    tell. Without a process it is this one, but for the thread that asks.
+    """Return whether a thread of a process runs, could run or waits for a disk.
+
+    Without ``process`` it is this process, without the calling thread. The result is False where
+    the system does not tell.
     """
     return not _AT_WORK.isdisjoint(_states(process))
 
