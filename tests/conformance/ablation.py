@@ -77,7 +77,7 @@ def _catches(arm: Arm, wrong: WrongSaver, seed: int) -> bool:
         facts = facts_for(wrong, path)
         plan = plan_of(target, family, api_of(wrong, family), path, seed=seed, facts=facts)
         tally = Tally(plan)
-        FunctionalJudging(plan, target, tally, effort, until=wrong.breaks).run()
+        FunctionalJudging(plan, target, tally, effort, until=frozenset({wrong.breaks})).run()
     return wrong.breaks in {finding.contract for finding in tally.outcome().findings}
 
 

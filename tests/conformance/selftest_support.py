@@ -23,16 +23,16 @@ EVERY_FAMILY = "SAVERPROOF_SEEDS" in os.environ
 
 
 def hunt(
-    plan: ItemPlan, target: Target, contract: str, steps: int = 20_000, *, heavy: bool = False
+    plan: ItemPlan, target: Target, *wanted: str, steps: int = 20_000, heavy: bool = False
 ) -> Outcome:
-    """Search with given programs and the random driver, until the contract is found broken.
+    """Search with given programs and the random driver, until one of the contracts is found broken.
 
     The outcome may name other contracts that were found broken on the way. With ``heavy`` the
     programs that take seconds are among those given.
     """
-    effort = ProgramEffort(steps=steps, examples=0, bulk=contract == LARGE, heavy=heavy)
+    effort = ProgramEffort(steps=steps, examples=0, bulk=wanted == (LARGE,), heavy=heavy)
     tally = Tally(plan)
-    FunctionalJudging(plan, target, tally, effort, until=contract).run()
+    FunctionalJudging(plan, target, tally, effort, until=frozenset(wanted)).run()
     return tally.outcome()
 
 

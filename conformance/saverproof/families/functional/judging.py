@@ -63,13 +63,13 @@ SHARED_STORE = "workspaces of this target share a store, in which {} cannot be t
 
 @dataclass(slots=True)
 class FunctionalJudging:
-    """The judging of one plan by programs, ``until`` one contract is found broken."""
+    """The judging of one plan by programs, ``until`` one of these contracts is found broken."""
 
     plan: ItemPlan
     target: Target
     tally: Tally
     effort: ProgramEffort
-    until: str | None = None
+    until: frozenset[str] = frozenset()
     takes_path: bool = False
     closes: bool = True
     serde: Any = None
@@ -92,12 +92,12 @@ class FunctionalJudging:
                 plan.facts, plan.api, self.target, wanted, takes_path=self.takes_path
             )
             with self._shared_store(trials):
-                if self.until not in standing.checked:
+                if not self.until or self.until - standing.checked.keys():
                     self._take_pinned(trials, search)
                     self._enumerate(trials, search)
                     self._cross_axes(trials, search)
                     turns = [self._search, self._take_bulk]
-                    for take in reversed(turns) if self.until == LARGE else turns:
+                    for take in reversed(turns) if self.until == {LARGE} else turns:
                         take(trials, search, chosen)
                     if search.ledger.total:
                         self._try_mistakes(trials, search)
@@ -222,13 +222,13 @@ class FunctionalJudging:
             taken = suited_program(program, self.plan.facts["capabilities"], self.serde)
             run = trials.replay(taken, thorough=False, watch_inputs=watched, count=True)
             self._follow_up(trials, search, DIRECTED, run)
-            if self.until in search.found:
+            if self.until & search.found.keys():
                 return
 
     def _cross_axes(self, trials: Trials, search: ProgramSearch) -> None:
         """Take the programs in which the points of the axes come together two by two."""
         search.watch_inputs = False
-        if self.until in search.found or Maker.CROSSED not in self.effort.makers:
+        if self.until & search.found.keys() or Maker.CROSSED not in self.effort.makers:
             return
         self.heavy = self.effort.heavy and self._has_room_for_bulk()
         for program in crossing(self.plan.family, self.able, heavy=self.heavy):
@@ -236,7 +236,7 @@ class FunctionalJudging:
             with trials.sharing():
                 run = trials.replay(taken, thorough=False, count=True)
             self._follow_up(trials, search, DIRECTED, run)
-            if self.until in search.found:
+            if self.until & search.found.keys():
                 return
 
     def _search(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
@@ -253,7 +253,7 @@ class FunctionalJudging:
             with pace.timed(theme):
                 run = trials.make(themed, Random(seed))
             self._follow_up(trials, search, made_by, run)
-            if self.until in search.found:
+            if self.until & search.found.keys():
                 return
         for theme in chosen if Maker.HYPOTHESIS in makers else ():
             if theme.script is None:
@@ -283,7 +283,7 @@ class FunctionalJudging:
             run = trials.replay(taken, watch_inputs=True, count=True)
             self.tried.append((mistake, run))
             self._follow_up(trials, search, DIRECTED, run)
-            if self.until in search.found:
+            if self.until & search.found.keys():
                 return
 
     def _not_ruled_out(self, search: ProgramSearch) -> Iterator[Mistake]:
@@ -298,7 +298,7 @@ class FunctionalJudging:
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         """Take the programs last that a saver may not survive: all else is settled by then."""
         heavy = [theme for theme in chosen if theme.heavy and theme.script is not None]
-        if not heavy or self.until in search.found:
+        if not heavy or self.until & search.found.keys():
             return
         self._keep(trials, search, settled=True)
         for theme in heavy:
