@@ -43,7 +43,7 @@ def pytest_load_initial_conftests(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Get to know the targets, once a run."""
+    """Find and probe the targets, once a run."""
     config.addinivalue_line(
         "markers",
         "saverproof(target, **options): what the fixture saverproof_report judges, with options "
@@ -61,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> list[pytest.Item] | None:
-    """Put the suite into a module that imported it from ``saverproof.suite``."""
+    """Put the suite's items into a test module that imported it from ``saverproof.suite``."""
     if type(obj).__module__ != "saverproof.suite" or type(obj).__name__ != "Suite":
         return None
     from saverproof.plugin.collecting import items_in_module
@@ -107,7 +107,9 @@ def saverproof_saver(
 
 @pytest.fixture
 def saverproof_report(request: pytest.FixtureRequest) -> "Report":
-    """What judging the saver found that the test's marker ``saverproof`` names, or the project."""
+    """The report of judging the saver that the marker ``saverproof``, or else the project,
+    names.
+    """
     from saverproof.plugin.marked import judged_for
 
     return judged_for(request)

@@ -1,4 +1,4 @@
-"""What node ids of contracts ask for: the items of their families, and of these those contracts."""
+"""Choose the contracts and items that node ids of contracts on the command line ask for."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from saverproof.suite.planning import item_id, planned
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """The contracts and the items that are left."""
+    """The contracts that the run is about, and the names of the items that judge them."""
 
     contracts: tuple[str, ...]
     items: tuple[str, ...]
 
 
 def narrowed(asked: Asked, savers: Iterable[Facts], apis: str) -> Narrowed:
-    """What to judge.
+    """Return the contracts and items that node ids ask for.
 
     Raises:
         SaverproofError: an id names no contract, or none of these savers through this API.
@@ -35,7 +35,7 @@ def narrowed(asked: Asked, savers: Iterable[Facts], apis: str) -> Narrowed:
 
 
 def _items(savers: Iterable[Facts], apis: str) -> Iterator[tuple[str, str]]:
-    """The name of each item, and of its saver."""
+    """Yield the name of each item, and the name of its saver."""
     for facts in savers:
         for family, api in planned(facts, apis):
             yield item_id(facts, family, api), facts["name"]

@@ -1,4 +1,7 @@
-"""The run that a project's own table asks for, where the command line names no saver."""
+"""Start the run that the project's table ``[tool.saverproof]`` asks for.
+
+It counts if the command line names no saver.
+"""
 
 import copy
 
@@ -9,16 +12,16 @@ from saverproof.project.options import ProjectTableError, project_options
 from saverproof.project.table import ProjectTable
 
 BY_PROJECT = pytest.StashKey[bool]()
-"""There if the project's table, not the command line, asks for the run."""
+"""Set if the project's table, and not the command line, asks for the run."""
 
 
 def add_project_options(
     table: ProjectTable, config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> None:
-    """Put the table's options before those that were typed, which count more.
+    """Put the table's options before those on the command line, which take precedence.
 
     Raises:
-        pytest.UsageError: the table cannot be used; one line.
+        pytest.UsageError: the table cannot be used; the message is one line.
     """
     try:
         told = project_options(table, config.invocation_params.dir)

@@ -1,4 +1,4 @@
-"""Collecting the suite: one item for each target, family and API."""
+"""Collect the suite: one item for each target, family and API."""
 
 import signal
 import threading
@@ -24,12 +24,12 @@ class SuiteFile(pytest.File):
     """The packaged suite, with a node id that does not depend on where it is installed."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each target, family and API."""
+        """Yield one item for each target, family and API."""
         yield from _items(self, self.config.stash[RUN])
 
 
 def items_in_module(collector: Any) -> list[pytest.Item]:
-    """The suite's items for a test module that imported it."""
+    """Return the suite's items for a test module that imported it."""
     run = collector.config.stash.get(RUN, None)
     if run is None:
         return [WithoutSaver.from_parent(collector, name="saverproof")]
@@ -48,7 +48,9 @@ def _items(parent: Any, run: "Run") -> Iterator[FamilyItem]:
 
 
 class Collecting:
-    """The hooks that every process with items needs: a worker, or pytest itself without xdist."""
+    """The pytest hooks of every process with items: an xdist worker, or pytest itself without
+    xdist.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -77,8 +79,10 @@ class Collecting:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> None:
-        """Put the suite beside the project's own tests, if its table asks for that. Deselect what
-        ``--saver-families`` and node ids of contracts leave out. With xdist, put the longest first.
+        """Add the suite to the project's own tests if the project's table asks for that.
+
+        Deselect what ``--saver-families`` and node ids of contracts leave out. In an xdist worker,
+        put the longest items first.
         """
         if self._config.stash[RUN].beside_tests:
             suite: SuiteFile = SuiteFile.from_parent(session, path=SUITE, nodeid=NODE)
@@ -94,7 +98,7 @@ class Collecting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Share the time that the run may take among what is left of it."""
+        """Divide the run's time among the items that are left."""
         run = self._config.stash[RUN]
         self._config.stash[RUN] = run.timed(item.name for item in session.items)
 
@@ -104,7 +108,8 @@ class Collecting:
     ) -> Generator[None, Any, Any]:
         """Send what an item found along with its report, also from a worker.
 
-        The reports of its contracts, which the controller makes of it, say which of them failed.
+        An item that found violations passes itself: the reports of its contracts, which the
+        controller makes, say which of them failed.
         """
         report: Any = yield
         if call.when == "call" and isinstance(item, FamilyItem) and item.verdict is not None:

@@ -1,8 +1,8 @@
-"""A test report for each contract that an item judged, beside that of the item itself.
+"""Make a test report for each contract that an item judged, beside the item's own.
 
-A family is judged as one, and yet each contract passes, fails or is skipped by itself: on the
-terminal, in JUnit XML, in an IDE and in the histories that CI servers keep. What an item could not
-decide is skipped: whether it fails the run is for all APIs together to say (``late_reports``).
+A family is judged as a whole, but each of its contracts passes, fails or is skipped by itself: on
+the terminal, in JUnit XML, in an IDE and in the histories of CI servers. A contract that an item
+could not decide is skipped. Whether it fails the run depends on all APIs (``late_reports``).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """What pytest's short summary shows of a failure."""
+    """The part of a failure that pytest's short summary shows."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a contract failed. On the terminal one line: the details follow at the end of the run.
+    """The reason why a contract failed: one line on the terminal, where the details come last.
 
-    As text, which JUnit XML and other plugins take, it is told in full.
+    As text, which JUnit XML and other plugins use, it has all details.
     """
 
     summary: str
@@ -40,11 +40,11 @@ class Failure:
 
     @property
     def reprcrash(self) -> Crash:
-        """What the short summary shows."""
+        """The part that the short summary shows."""
         return Crash(self.summary)
 
     def toterminal(self, writer: Any) -> None:
-        """Write the one line."""
+        """Write the line to the terminal."""
         writer.line(self.summary)
 
     def __str__(self) -> str:
@@ -54,10 +54,10 @@ class Failure:
 def contract_reports(
     whole: pytest.TestReport, item: Said, saver: Said, run: Run
 ) -> Iterator[pytest.TestReport]:
-    """The reports of an item's contracts, in the order of the registry.
+    """Yield the reports of an item's contracts, in the order of the registry.
 
-    ``whole`` is the item's own report, ``item`` its event and ``saver`` that of its saver (see
-    ``saverproof_reports.events``).
+    ``whole`` is the item's own report. ``item`` is the item's event and ``saver`` its saver's event
+    (see ``saverproof_reports.events``).
     """
     stale = {entry["id"]: entry for entry in item.get("stale", ())}
     for contract in contracts_of_item(saver, item):
@@ -77,8 +77,10 @@ def report_on(
     longrepr: Any,
     **extra: Any,
 ) -> pytest.TestReport:
-    """The report of one contract, given that of an item that had to do with it, and through what it
-    was judged.
+    """Return the report of one contract.
+
+    ``whole`` is the report of an item that judged it. ``through`` names the saver, and the API if
+    it is about one.
     """
     name = f"{contract}[{through}]"
     return pytest.TestReport(
@@ -97,7 +99,7 @@ def report_on(
 def _result(
     contract: Said, stale: Mapping[str, Said], item: Said, run: Run
 ) -> tuple[Any, Any, str | None]:
-    """Outcome, text, and why a failure is none."""
+    """Return pytest's outcome and text, and the reason why a failure is expected, or None."""
     entry = stale.get(contract["id"])
     if entry is not None and entry["severity"] == "error":
         return "failed", Failure(entry["message"], entry["message"]), None
@@ -114,7 +116,7 @@ def _result(
 
 
 def _excuse(contract: Said, *, must: bool) -> str | None:
-    """Why a violation fails nothing; None if it does."""
+    """Return why a violation does not fail the run, or None if it does."""
     found = contract["violations"]
     if contract["verdict"] == "known":
         return f"known: {one_line(str(contract['reason']))}"

@@ -1,4 +1,7 @@
-"""What the one process that sees the whole run does: gather verdicts, report, decide the status."""
+"""Control a run: gather the verdicts, write the report, decide the exit status.
+
+One process does so, which sees the whole run.
+"""
 
 import json
 import os
@@ -36,9 +39,7 @@ _NOTHING_JUDGED = (
 
 
 class Controlling:
-    """The hooks of the controller: pytest itself without xdist, or the process above the
-    workers.
-    """
+    """The pytest hooks of the controller: pytest itself, or the process above the xdist workers."""
 
     def __init__(
         self,
@@ -58,9 +59,9 @@ class Controlling:
         self._session: pytest.Session | None = None
         self._trouble: str | None = None
         self._wholes: dict[tuple[str, str], list[pytest.TestReport]] = {}
-        """The reports of the items that ended, by saver and family."""
+        """The reports of the items that have ended, by saver and family."""
         self._printed: dict[str, str] = {}
-        """What the saver printed in the items that found a contract broken."""
+        """The output of the saver, by the name of the item that found a contract broken."""
         self._own_summary = OwnSummary()
         config.pluginmanager.register(self._own_summary, "saverproof-own-summary")
 
@@ -70,12 +71,12 @@ class Controlling:
         node.workerinput[WORKER_INPUT] = self._run.to_text()
 
     def pytest_report_header(self) -> list[str]:
-        """Saver, versions, profile, seed and watchdog."""
+        """Return the lines on savers, versions, profile, seed and watchdog."""
         return summary.header(self._run)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Begin the spool, before any worker runs an item."""
+        """Start the spool before any worker runs an item."""
         self._session = session
         if self._config.option.collectonly:
             return
@@ -119,12 +120,15 @@ class Controlling:
         return {} if self._run.budget_s is None else {"budget_s": self._run.budget_s}
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
-        """How long the items take that were selected, without xdist."""
+        """Return the estimated times of the selected items, without xdist."""
         return self._estimates(item.name for item in items)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """The same with xdist, once: all workers have the same items."""
+        """Write the estimated times of the selected items, with xdist.
+
+        They are written once: all workers have the same items.
+        """
         if self._run.times:
             return
         terminal: Any = self._config.pluginmanager.getplugin("terminalreporter")
@@ -144,7 +148,9 @@ class Controlling:
         return [] if self._config.get_verbosity() < 0 else summary.estimates(self._run)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what an item found, from this process or a worker, and report each contract."""
+        """Record what an item found, in this process or a worker, and report each of its
+        contracts.
+        """
         text = getattr(report, "saverproof", None)
         if report.when != "call" or text is None:
             return
@@ -166,7 +172,9 @@ class Controlling:
             self._config.hook.pytest_runtest_logreport(report=one)
 
     def _report_late(self, report: Mapping[str, Any]) -> bool:
-        """Report the contracts that fail over all APIs of a saver; whether any does."""
+        """Report the contracts that fail over all APIs of a saver, and return whether there are
+        any.
+        """
         strict: bool = self._config.getoption("saver_strict")
         failures = [
             (judged["saver"]["name"], contract, failure)
@@ -188,7 +196,10 @@ class Controlling:
     def _remember(
         self, wholes: Iterable[pytest.TestReport], found: Sequence[pytest.TestReport]
     ) -> None:
-        """Have ``--lf`` run the items of a contract that failed: a contract is none by itself."""
+        """Let ``--lf`` run the items again whose contracts failed.
+
+        Contracts themselves cannot be run.
+        """
         cache: Any = self._config.pluginmanager.get_plugin("lfplugin")
         if cache is None:
             return
@@ -201,13 +212,13 @@ class Controlling:
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, str] | None:
-        """Count an item by its contracts, unless it could not be judged."""
+        """Keep a judged item out of pytest's counts: its contracts are counted."""
         judged = getattr(report, "saverproof", None) is not None and not report.failed
         return ("", "", "") if judged and report.when == "call" else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write the report, and fail a run that judged nothing or expects what is no more."""
+        """Write the report. Fail a run that judged nothing, or whose known violations are stale."""
         if self._config.option.collectonly:
             return
         broken_off = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
@@ -238,7 +249,7 @@ class Controlling:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _undecided(self) -> dict[str, list[Mapping[str, Any]]]:
-        """For each saver, the musts of which nothing can be said, of the families in this run."""
+        """Return, for each saver, the undecided musts of the families in this run."""
         savers = () if self._report is None else self._report["savers"]
         found = {
             judged["saver"]["name"]: undecided(
@@ -249,20 +260,22 @@ class Controlling:
         return {name: contracts for name, contracts in found.items() if contracts}
 
     def pytest_unconfigure(self) -> None:
-        """Remove what workers left that were killed: all of them are gone by now."""
+        """Remove what killed workers left, and end the servers. No worker is left by now."""
         remove_scratch(self._run.token)
         for line in self._servers.end():
             sys.stderr.write(f"saverproof: could not be removed: {one_line(line)}\n")
 
     def _add_to_junit(self, report: Mapping[str, Any]) -> None:
-        """Properties of the whole suite, where pytest writes JUnit XML."""
+        """Add the properties of the whole suite if pytest writes JUnit XML."""
         for plugin in self._config.pluginmanager.get_plugins():
             if hasattr(plugin, "add_global_property"):
                 for name, value in run_properties(report):
                     plugin.add_global_property(name, value)
 
     def _add_stale(self, report: Mapping[str, Any]) -> bool:
-        """Put the stale known violations into the report; whether one of them fails the run."""
+        """Add the stale known violations to the report, and return whether one of them fails the
+        run.
+        """
         fails = False
         for judged in report["savers"]:
             name = judged["saver"]["name"]
@@ -276,7 +289,7 @@ class Controlling:
         return fails
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Families by verdict, violated contracts, advice, and what was not judged."""
+        """Write the verdicts by family, violated contracts, advice, and what was not judged."""
         if self._report is None:
             return
         terminalreporter.section("saverproof")
@@ -312,7 +325,10 @@ class Controlling:
         self._own_summary.write_short(terminalreporter)
 
     def _write_printed(self, terminal: Any, screen: Screen) -> None:
-        """What the saver printed where a contract broke: once, not for each contract."""
+        """Write the output of savers that broke a contract, once for each item.
+
+        Without details only the first item's output is written.
+        """
         for number, (item, text) in enumerate(self._printed.items()):
             if number == 0 or screen.details:
                 for line in printed_lines(item, text, whole=screen.details):

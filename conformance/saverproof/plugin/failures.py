@@ -1,4 +1,4 @@
-"""How an item says what it found."""
+"""The failures of an item, and the text that they show."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,19 +11,21 @@ from saverproof_reports.assembly import violation_name
 from saverproof_reports.unsettled import DO, MEANS
 
 _STEPS_SHOWN = 30
-"""As many as a screen holds: the last ones lead to what is seen."""
+"""Steps that are shown of a program, as many as fit a screen. They are the last ones, which lead to
+what was observed.
+"""
 
 
 class Violated(Exception):  # noqa: N818 - named by what happened to the contracts
-    """At least one contract was violated. The text tells everything a reader needs."""
+    """At least one contract was violated. The text has everything that a reader needs."""
 
 
 class NotJudged(Exception):  # noqa: N818 - named by what did not happen
-    """The item could not be judged; its contracts are unknown, which is no pass."""
+    """The item could not be judged. Its contracts are unknown, which is not a pass."""
 
 
 class Stale(Exception):  # noqa: N818 - named by what became of the entries
-    """A known violation is none any more. The text has a line for each entry."""
+    """A known violation no longer occurs. The text has a line for each such entry."""
 
 
 # pytest shows the full name of an exception in its short summary, cut at the terminal's width.
@@ -31,7 +33,7 @@ Violated.__module__ = NotJudged.__module__ = Stale.__module__ = "saverproof"
 
 
 def failure_text(findings: Sequence[Mapping[str, Any]], facts: Facts, run: Run) -> str:
-    """Everything about the violated contracts; the first line says which."""
+    """Return the full text on the violated contracts. The first line names them."""
     names = ", ".join(dict.fromkeys(finding["contract"] for finding in findings))
     parts = [f"{facts['name']} violates {names}"]
     for finding in findings:
@@ -41,7 +43,11 @@ def failure_text(findings: Sequence[Mapping[str, Any]], facts: Facts, run: Run) 
 
 
 def finding_lines(finding: Mapping[str, Any], saver: str, run: Run) -> list[str]:
-    """One violated contract: summary, statement, source, expected, observed, steps, reproducer."""
+    """Return the lines on one violated contract.
+
+    They have its summary, statement, source, what was expected and observed, the steps and the
+    script.
+    """
     how = f"{finding['api']}, {finding['phase']}"
     lines = [f"{finding['contract']} ({how}): {finding['summary']}", *detail_lines(finding)]
     for name, text in advice(finding["contract"], finding.get("mistake_of", "")):
@@ -52,7 +58,10 @@ def finding_lines(finding: Mapping[str, Any], saver: str, run: Run) -> list[str]
 
 
 def unsettled_lines(entry: Mapping[str, Any]) -> list[str]:
-    """What is not settled of a contract: why, the program that shows it, and what to do."""
+    """Return the lines on a contract with unsettled differences.
+
+    They say why it is unsettled, which program shows it, and what to do.
+    """
     steps = entry["steps"][-_STEPS_SHOWN:]
     first = len(entry["steps"]) - len(steps) + 1
     return [
@@ -65,7 +74,7 @@ def unsettled_lines(entry: Mapping[str, Any]) -> list[str]:
 
 
 def reproducer_path(finding: Mapping[str, Any], saver: str, run: Run) -> str:
-    """Where the report puts the finding's reproducer, relative to the invocation folder."""
+    """Return the path of a finding's script in the report, relative to the invocation folder."""
     name = violation_name(saver, finding["contract"], finding["api"], finding["phase"])
     # The report numbers those that would have the same name, from the second on.
     number = finding.get("number", 1)

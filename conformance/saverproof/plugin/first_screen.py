@@ -1,4 +1,6 @@
-"""What the terminal says of broken contracts: what to fix first in full, the others in a line."""
+"""Show broken contracts on the terminal: the one to fix first in full, the others in a line
+each.
+"""
 
 from __future__ import annotations
 
@@ -23,27 +25,28 @@ from saverproof_reports.wording import count_of
 
 _FULL_TRACEBACKS = ("short", "long", "native")
 _SENTENCE = 200
+"""Characters of a summary on the terminal: it takes two lines or three."""
 Contract = Mapping[str, Any]
 
 
 def wants_details(config: pytest.Config) -> bool:
-    """Whether the user asked for everything: by ``-v``, or a style of tracebacks."""
+    """Return whether the user asked for all details, by ``-v`` or by a style of tracebacks."""
     return config.get_verbosity() > 0 or wants_tracebacks(config)
 
 
 def wants_tracebacks(config: pytest.Config) -> bool:
-    """Whether the user asked for tracebacks, and so for the lines of the author's own code."""
+    """Return whether the user asked for tracebacks, which show lines of the author's code."""
     return config.getoption("tbstyle") in _FULL_TRACEBACKS
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where broken contracts are shown, and how much of each.
+    """A writer of broken contracts to the terminal.
 
     Attributes:
         terminal: pytest's terminal reporter.
         run: the run that found them.
-        details: whether each cause is shown in full, not only what to fix first.
+        details: True if each cause is shown in full, and not only the first to fix.
     """
 
     terminal: Any
@@ -51,7 +54,7 @@ class Screen:
     details: bool
 
     def write(self, judged: Mapping[str, Any]) -> None:
-        """The broken contracts of one saver in the order in which to fix them."""
+        """Write the broken contracts of one saver in the order in which to fix them."""
         broken = by_cause(judged, with_verdict(judged, "violated"))
         for number, contract in enumerate(broken):
             if cause_of(judged, contract["id"]) is not None:
@@ -63,7 +66,7 @@ class Screen:
                 self.terminal.line("then, in this order:", bold=True)
 
     def write_unsettled(self, judged: Mapping[str, Any]) -> None:
-        """The contracts of one saver that may be broken, those in question together."""
+        """Write the unsettled contracts of one saver. Those of one program stand together."""
         for number, group in enumerate(groups(judged["contracts"])):
             entry = group[0]["unsettled"]
             fails = any(one["unsettled"]["fails"] for one in group)
@@ -108,7 +111,7 @@ class Screen:
         self.terminal.line(text, red=fails, yellow=not fails)
 
     def write_next(self, judged: Mapping[str, Any]) -> None:
-        """The commands that help with what was found."""
+        """Write the commands that help to fix what was found."""
         broken = [one for one in by_cause(judged, with_verdict(judged, "violated")) if _fails(one)]
         broken += failing(judged)
         if not broken:
@@ -128,7 +131,9 @@ class Screen:
             self.terminal.line(f"{'' if number else 'next':<6}{command:<{width}}  # {why}")
 
     def _folder(self) -> str:
-        """The option that has another run go to the folder of this one."""
+        """Return the option by which another run uses this run's folder, or "" if it is the
+        default.
+        """
         if not self.run.report_always:
             return ""
         folder = os.path.relpath(self.run.report, self.run.folder)
@@ -141,13 +146,13 @@ class Screen:
 
 
 def some(ids: Sequence[str], most: int = 6) -> str:
-    """The first names of many, and how many more there are."""
+    """Return the first ``most`` names, and how many more there are."""
     rest = len(ids) - most
     return ", ".join(ids[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _fails(contract: Contract) -> bool:
-    """Whether it fails the run: it is no advice, and no baseline excuses it."""
+    """Return whether a contract fails the run: it is a must, and no baseline excuses it."""
     excused = all(one.get("baseline") for one in contract["violations"])
     return bool(contract["level"] == "must") and not excused
 
@@ -161,8 +166,9 @@ def _consequences(judged: Mapping[str, Any], contract: Contract) -> str:
 
 
 def _sentence(contract: Contract) -> str:
-    """A broken contract in one line; what each API shows is alike, so that the first stands for
-    all.
+    """Describe a broken contract in one line.
+
+    Its APIs show much the same, so the first violation stands for all.
     """
     kind = "VIOLATED" if contract["level"] == "must" else "ADVICE"
     excused = all(one.get("baseline") for one in contract["violations"])
@@ -180,7 +186,10 @@ def _beside(line: str, command: str) -> str:
 
 
 def _command(found: Mapping[str, Any], run: Run, kind: str) -> str:
-    """What shows a violation again: its script, or its artefact where there is no script."""
+    """Return the command that shows a violation again, or "" if it has no file.
+
+    It runs the script, or replays the artefact if there is no script.
+    """
     for name, program in _kinds(kind):
         if found[name]:
             return f"{program} {os.path.relpath(run.report / found[name], run.folder)}"

@@ -1,4 +1,4 @@
-"""The fixtures for an author's own tests: the target, a workspace of it, its saver."""
+"""The parts of the fixtures for an author's own tests: target, workspace and saver."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from saverproof.workspace import Workspace
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """One call of the test for each target; one that is skipped if there is none."""
+    """Call the test once for each target, or skip it if there is none."""
     run = metafunc.config.stash.get(RUN, None)
     if run is None:
         skip = pytest.mark.skip(reason="the test is about what --saver names: there is no --saver")
@@ -29,20 +29,20 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 
 
 def target_of(request: pytest.FixtureRequest) -> Target:
-    """The target for one call of a test."""
+    """Return the target for one call of a test."""
     ref: TargetRef = request.param
     return load(ref)
 
 
 @contextmanager
 def workspace_of(target: Target) -> Iterator[Workspace]:
-    """A new workspace in a folder that goes with it."""
+    """Make a new workspace for the length of a block, in a folder that is removed afterwards."""
     with scratch_folder() as folder, fresh_workspace(folder, target) as workspace:
         yield workspace
 
 
 @contextmanager
 def saver_of(target: Target, workspace: Workspace) -> Iterator[Any]:
-    """The saver, open while the test runs."""
+    """Open the saver for the length of a block."""
     with EventLoop() as loop, opened(target, workspace, loop) as saver:
         yield saver

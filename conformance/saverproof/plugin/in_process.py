@@ -1,5 +1,7 @@
-"""Judging in pytest's own process. pytest imports this, and every family, only if it is asked to
-by ``--saver-in-process``.
+"""Judge in pytest's own process.
+
+This module imports every family, which takes seconds. pytest imports it only for
+``--saver-in-process``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class InProcess:
-    """Answers as the judge process does. A saver that hangs or crashes takes pytest with it."""
+    """A stand-in for the judge process. A saver that hangs or crashes takes pytest with it."""
 
     closed = False
 
@@ -27,12 +29,12 @@ class InProcess:
         limit_s: float | None = None,
         listener: Progress | None = None,
     ) -> Answer:
-        """The answer to a request; no limit is kept."""
+        """Return the answer to a request. Time limits are ignored."""
         return HANDLERS.answer(request, data, listener or (lambda figures: None))
 
     def take_output(self) -> str:
-        """Nothing: pytest catches what is printed."""
+        """Return "": pytest captures the output itself."""
         return ""
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process to end."""

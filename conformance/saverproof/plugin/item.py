@@ -27,20 +27,23 @@ from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
 
 _CUT = 4096
+"""Characters of one text in a report, as the report's own limit has it."""
 _STEPS = 400
+"""Steps of one program in a report: shrunk programs are far shorter."""
 
 
 class WithoutSaver(pytest.Item):
-    """Stands for the suite in a module that imported it when there is no ``--saver``."""
+    """A stand-in for the suite in a module that imported it, when there is no ``--saver``."""
 
     def runtest(self) -> None:
-        """Skip, and say why."""
+        """Skip the test, and say why."""
         pytest.skip("the suite judges what --saver names, and there is no --saver")
 
 
 class FamilyItem(pytest.Item):
-    """Judges one family through one API, and fails once for all contracts that it finds
-    violated.
+    """An item that judges one family through one API.
+
+    It fails once for all contracts that it finds violated.
     """
 
     def __init__(self, *, facts: Facts, family: str, api: str, **rest: Any) -> None:
@@ -49,7 +52,7 @@ class FamilyItem(pytest.Item):
         self.family = family
         self.api = api
         self.verdict: str | None = None
-        """The item's event for the report, as ASCII JSON, once it has run."""
+        """The item's event for the report, as ASCII JSON; None until the item has run."""
         self.add_marker(pytest.mark.saverproof)
         # So that -k finds the family of a contract.
         self.extra_keyword_matches.update(contract.id for contract in contracts(family))
@@ -59,13 +62,19 @@ class FamilyItem(pytest.Item):
 
     @cached_property
     def location(self) -> tuple[str, int | None, str]:
-        """Where the item is, for the terminal: the suite's own name, not where it is installed."""
+        """The item's location for the terminal: the suite's name, and not where it is installed."""
         if self.nodeid.startswith("saverproof::"):
             return "saverproof", None, self.name
         return super().location
 
     def runtest(self) -> None:
-        """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
+        """Judge the family and keep the verdict.
+
+        Raises:
+            Violated: a must was violated.
+            Stale: a known violation no longer occurs.
+            NotJudged: the family could not be judged.
+        """
         run = self.config.stash[RUN]
         figures = Figures(self.config, self.name)
         judge = self.config.stash[KEPT_JUDGE]
@@ -114,7 +123,9 @@ class FamilyItem(pytest.Item):
         }
 
     def _excuses(self, contract: str, run: Run) -> dict[str, Any]:
-        """What keeps differences that may break a contract from failing the run."""
+        """Return the excuses for differences that may break a contract: "known", "baseline" or
+        both.
+        """
         saver = self.facts["name"]
         entry = entry_for(run.known[saver], contract, self.api)
         known = {} if entry is None else {"known": {"reason": entry.reason, "link": entry.link}}
@@ -123,7 +134,7 @@ class FamilyItem(pytest.Item):
         return {**known, **({"baseline": True} if excused else {})}
 
     def _findings(self, outcome: Outcome, run: Run) -> list[dict[str, Any]]:
-        """The findings for the report; ``number`` counts those of one contract and phase."""
+        """Return the findings for the report; ``number`` counts those of one contract and phase."""
         seen: Counter[tuple[str, str]] = Counter()
         found = []
         for finding in outcome.findings:
@@ -190,30 +201,30 @@ class FamilyItem(pytest.Item):
         }
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What was found, without a traceback through the kit."""
+        """Return what was found, without a traceback through the kit."""
         if isinstance(excinfo.value, Violated | NotJudged | Stale):
             return excinfo.getrepr(style="value")
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the item is and what it is called."""
+        """Return the item's location and name."""
         return self.path, None, self.name
 
 
 def _plain(seen: Unsettled) -> dict[str, Any]:
-    """What is not settled, its texts harmless and cut."""
+    """Return unsettled differences as plain data, with their texts harmless and cut."""
     steps = [harmless(step, _CUT) for step in seen["steps"][:_STEPS]]
     return {**seen, "why": harmless(seen["why"], _CUT), "steps": steps}
 
 
 def _in_question(outcome: Outcome) -> set[str]:
-    """The contracts that differences may break which the item could not settle."""
+    """Return the contracts that may be broken by differences which the item could not settle."""
     elsewhere = outcome.extra.get("differences", {}).get("elsewhere", ())
     return {*outcome.unsettled, *(name for left in elsewhere for name in left["contracts"])}
 
 
 def _recorded(program: Any) -> dict[str, Any]:
-    """Faults and schedules that a program holds beside its steps, under the names of artefacts."""
+    """Return the faults and the schedule of a program, by the names that artefacts use."""
     if not isinstance(program, Mapping):
         return {}
     faults = {name: program[name] for name in _FAULTS if program.get(name) is not None}

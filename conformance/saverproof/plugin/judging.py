@@ -1,4 +1,4 @@
-"""Having a plan judged by a child process, twice if that dies."""
+"""Let a child process judge a plan, and once more if that process dies."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -22,28 +22,34 @@ from saverproof.process.requests import Child
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of a plan."""
+    """The result of judging a plan."""
 
     outcome: Outcome
     trouble: str | None = None
-    """Why nothing can be said of some contracts, if that is not because of a violation."""
+    """The reason why some contracts could not be judged, other than a violation; None if all
+    could.
+    """
     output: str = ""
     """The end of what the saver printed."""
 
 
 class Judge:
-    """Judges one plan after the other in one kept process, a new one after each death."""
+    """A judge of one plan after the other. It keeps one process, and starts a new one after a
+    death.
+    """
 
     def __init__(self, run: Run, start: Callable[[], Child]) -> None:
         self._run = run
         self._start = start
         self._process: Child | None = None
         self._kept: Mapping[str, Any] = {}
-        """What the process said it knows already of the plan that it judges."""
+        """What the process has reported as certain about the plan that it judges."""
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
-        """The outcome of ``plan``; a saver that kills or hangs the process has violated a
-        contract. Nothing is known of one that was cut off at work.
+        """Return the outcome of ``plan``.
+
+        A saver that kills or hangs the process twice has violated a contract. If the process was
+        cut off while it was at work, the outcome is unknown.
         """
         try:
             outcome, output = self._ask(plan, listener)
@@ -57,7 +63,9 @@ class Judge:
         return Judged(outcome, output=output)
 
     def replay(self, artefact: Mapping[str, Any], plan: ItemPlan, folder: Path) -> ReplayAnswer:
-        """Whether the flaw of ``artefact`` is still there, in the saver of ``plan``."""
+        """Run ``artefact`` again on the saver of ``plan``, and return whether its flaw is still
+        there.
+        """
         try:
             return run_again(
                 self._running(), artefact, plan.facts, folder, silence_s=self._run.watchdog_s
@@ -89,7 +97,7 @@ class Judge:
         return self._process
 
     def _again(self, plan: ItemPlan, first: JudgeGone, listener: Listener | None) -> Judged:
-        """Run the plan once more, each step written down before it is taken."""
+        """Judge the plan once more, and write each step to a journal before it is taken."""
         journal = Path(plan.folder) / "journal.jsonl"
         careful = replace(plan, journal=str(journal))
         try:
@@ -147,8 +155,10 @@ class Judge:
         return Judged(self._left(plan, gone.reason), trouble, gone.output)
 
     def _left(self, plan: ItemPlan, why: str) -> Outcome:
-        """What is known where the judging came to no end: what was found and settled, and what
-        nothing had explained by then.
+        """Return what is certain although the judging was not finished.
+
+        That is what was found and settled, and the differences that were unexplained at that time.
+        All other contracts are unknown because of ``why``.
         """
         findings = tuple(Finding.from_json(found) for found in self._kept.get("findings", ()))
         known = {found.contract for found in findings} | {*self._kept.get("settled", ())}
@@ -173,7 +183,7 @@ class Judge:
         )
 
     def _clean(self, plan: ItemPlan) -> None:
-        """Have the target drop what a killed process left on a server."""
+        """Let the target remove what a killed process left on a server."""
         if not plan.facts.get("drops"):
             return
         left = tuple(path.name for path in Path(plan.folder).iterdir() if path.is_dir())
@@ -184,7 +194,7 @@ class Judge:
             return
 
     def close(self) -> None:
-        """End the judge process. Closing twice is fine."""
+        """End the judge process. Closing twice does nothing."""
         if self._process is None or self._process.closed:
             return
         with suppress(JudgeGone, SaverproofError):
@@ -193,7 +203,7 @@ class Judge:
 
 
 KEPT_JUDGE = pytest.StashKey[Judge]()
-"""Where a process with items keeps its judge."""
+"""The judge of a process with items."""
 
 
 def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
-"""Examples that are run again before anything is searched: those of known violations, and those
-that the author of a target has pinned.
+"""Run pinned examples again before any search.
+
+They are the examples of known violations, and those that a target's author has pinned.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from saverproof_reports.steadiness import BY_TIMING
 
 
 def pinned(entries: Iterable[Entry], saver: str, family: str, api: str) -> Iterator[Entry]:
-    """The entries whose example is to be run in the item of a family and an API of a saver."""
+    """Yield the entries whose example is run in the item of this saver, family and API."""
     for entry in entries:
         if entry.shows(saver) and entry.example_api == api and contract(entry.id).family == family:
             yield entry
@@ -28,17 +29,20 @@ def pinned(entries: Iterable[Entry], saver: str, family: str, api: str) -> Itera
 
 @dataclass(slots=True)
 class Examples:
-    """What running the examples of one item again came to."""
+    """The results of running the examples of one item again."""
 
     stale: list[dict[str, str]] = field(default_factory=list)
-    """As the report has stale entries (``saverproof_reports.events``)."""
+    """The stale entries, in the form of the report (see ``saverproof_reports.events``)."""
     shown: list[Finding] = field(default_factory=list)
-    """The violations that are still there."""
+    """The violations that still occur."""
     unclear: dict[str, str] = field(default_factory=dict)
-    """Contract -> why what is pinned for it could not be run: it is not known to hold."""
+    """Contract -> why its pinned example could not be run. Such a contract is not known to hold."""
 
     def added_to(self, outcome: Outcome) -> Outcome:
-        """The outcome with what the examples show: a search may miss what is known."""
+        """Return the outcome together with the violations that the examples show.
+
+        They are needed there, because a search may miss a known violation.
+        """
         found = {finding.contract for finding in outcome.findings}
         more = [finding for finding in self.shown if finding.contract not in found]
         checked = dict(outcome.checked)
@@ -53,8 +57,9 @@ class Examples:
 
 
 def run_examples(judge: Judge, plan: ItemPlan, entries: Iterable[Entry]) -> Examples:
-    """Run what is pinned for the item of ``plan``, in its folder: the example of each of
-    ``entries``, and the artefacts of the target.
+    """Run what is pinned for the item of ``plan``, in the plan's folder.
+
+    That is the example of each of ``entries``, and the artefacts that the target pins.
     """
     examples = Examples()
     for entry in entries:
@@ -75,8 +80,9 @@ def run_examples(judge: Judge, plan: ItemPlan, entries: Iterable[Entry]) -> Exam
 
 
 def _of_the_target(plan: ItemPlan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The artefacts that the target's author has pinned for an item; programs are left to the
-    families that search with them.
+    """Yield the artefacts that the target's author has pinned for an item, each with its path.
+
+    Functional programs are left out: the families that search with programs run them first.
     """
     for path in plan.facts.get("examples", ()):
         artefact = read_artefact(Path(path))
@@ -108,7 +114,10 @@ def _finding(artefact: dict[str, Any], answer: ReplayAnswer) -> Finding:
 
 
 def _stale(entry: Entry, artefact: Mapping[str, Any], answer: ReplayAnswer) -> dict[str, str]:
-    """What is said of an entry whose example does not show its flaw; only what is certain fails."""
+    """Return the report's line on an entry whose example does not show its flaw.
+
+    It is an error only if that is certain.
+    """
     if answer.status is Status.FIXED:
         severity, said = "error", f"its example is fixed ({answer.said}); remove the entry"
     elif answer.status is Status.NOT_SEEN:

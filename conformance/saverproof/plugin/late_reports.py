@@ -1,8 +1,8 @@
-"""Test reports for what only the whole run can say: that a contract fails over all APIs of a saver.
+"""Test reports for what only the whole run can decide: a contract fails over all APIs of a saver.
 
-What one item could not decide, another may have decided. So these come last, and once each: wrong
-answers that nothing settled, violations that only another family saw and, in a strict run, musts
-that no item could judge.
+One item may decide what another could not. Therefore these reports come last, once for each
+contract. They are about differences that nothing settled, violations that only another family saw
+and, in a strict run, musts that no item could judge.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ Judged = Mapping[str, Any]
 def late_failures(
     judged: Judged, ran: Collection[str], run: Run, *, strict: bool
 ) -> Iterator[tuple[str, Failure]]:
-    """The contracts of one saver of a report that fail though no item failed for them, each with
-    why. ``ran`` are the families that were judged.
+    """Yield the contracts of one saver that fail although no item failed for them, and why.
+
+    ``judged`` is the saver in the report, and ``ran`` are the families that were judged.
     """
     for contract in failing(judged):
         summary, lines = heading([contract]), unsettled_lines(contract["unsettled"])
@@ -37,7 +38,7 @@ def late_failures(
 
 
 def _seen_by_others(judged: Judged, run: Run) -> Iterator[tuple[str, Failure]]:
-    """What the programs of another family broke, and those of its own did not."""
+    """Yield the contracts that only the programs of other families broke."""
     for contract in with_verdict(judged, "violated"):
         found = [
             {"contract": contract["id"], **one}
@@ -51,8 +52,10 @@ def _seen_by_others(judged: Judged, run: Run) -> Iterator[tuple[str, Failure]]:
 
 
 def undecided(judged: Judged, ran: Collection[str], run: Run) -> list[Judged]:
-    """The musts, of the families that ``ran``, that were not judged: they are no pass. What is
-    unsettled was, and what the author lists is accepted.
+    """Return the undecided musts of the families in ``ran``. They are no pass.
+
+    Contracts with unsettled differences are left out, because they were judged, and so are those
+    that the author lists as known.
     """
     listed = {one.id for one in run.known[judged["saver"]["name"]] if one.api is None}
     left = with_verdict(judged, "unknown", "not-exercised")

@@ -1,4 +1,4 @@
-"""Judging the saver that a test's marker ``saverproof`` names, for a test of the author's own."""
+"""Judge the saver that a test's marker ``saverproof`` names, for an author's own test."""
 
 import inspect
 from typing import Any, NoReturn
@@ -13,9 +13,9 @@ _OPTIONS = [name for name in inspect.signature(judge).parameters if name != "tar
 
 
 def judged_for(request: pytest.FixtureRequest) -> Report:
-    """The report of a run with the marker's target and options.
+    """Return the report of a run with the marker's target and options.
 
-    Without a target it is the saver of ``[tool.saverproof]``.
+    A marker without a target stands for the saver of ``[tool.saverproof]``.
     """
     marker = request.node.get_closest_marker("saverproof")
     arguments, options = ((), {}) if marker is None else (marker.args, dict(marker.kwargs))

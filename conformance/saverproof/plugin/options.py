@@ -1,4 +1,4 @@
-"""The command-line options, and what can be said of them without knowing a target."""
+"""The command-line options, and the checks of them that need no target."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def add(parser: pytest.Parser) -> None:
 
 
 def _add_selection(group: pytest.OptionGroup) -> None:
-    """What is judged."""
+    """Add the options that say what is judged."""
     group.addoption(
         "--saver",
         action="append",
@@ -72,7 +72,7 @@ def _add_selection(group: pytest.OptionGroup) -> None:
 
 
 def _add_effort(group: pytest.OptionGroup) -> None:
-    """How long."""
+    """Add the options that say how long to search."""
     group.addoption(
         "--saver-profile",
         choices=PROFILES,
@@ -90,7 +90,7 @@ def _add_effort(group: pytest.OptionGroup) -> None:
 
 
 def _add_results(group: pytest.OptionGroup) -> None:
-    """What becomes of what was found."""
+    """Add the options that say what becomes of the results."""
     group.addoption(
         "--saver-report",
         metavar="DIR",
@@ -123,7 +123,7 @@ def _add_results(group: pytest.OptionGroup) -> None:
 
 
 def _add_processes(group: pytest.OptionGroup) -> None:
-    """Where savers and their servers run."""
+    """Add the options that say where savers and their servers run."""
     group.addoption(
         "--saver-in-process",
         action="store_true",
@@ -150,15 +150,15 @@ def _add_processes(group: pytest.OptionGroup) -> None:
 
 
 def given(namespace: Any) -> bool:
-    """Whether ``--saver`` was given."""
+    """Return whether ``--saver`` was given."""
     return bool(getattr(namespace, "saver", None))
 
 
 def refuse_without_saver(config: pytest.Config) -> None:
-    """Say so if an option is given that means nothing without ``--saver``.
+    """Refuse options that mean nothing without ``--saver``.
 
     Raises:
-        pytest.UsageError: one is.
+        pytest.UsageError: one of them was given.
     """
     for name, default in SUITE_OPTIONS.items():
         if config.getoption(name, default) != default:
@@ -167,7 +167,7 @@ def refuse_without_saver(config: pytest.Config) -> None:
 
 
 def workers(config: pytest.Config) -> int:
-    """How many processes judge at the same time."""
+    """Return the number of processes that judge at the same time."""
     if getattr(config.option, "dist", "no") == "no":
         return 1
     return max(1, len(getattr(config.option, "tx", None) or []))

@@ -1,6 +1,6 @@
-"""Telling how far a run is while it goes on: a live line on a terminal, now and then one in a log.
+"""Show how far a run has got: a live line on a terminal, or a line now and then in a log.
 
-Items run in this process or in xdist workers; both leave their figures in a folder of the run, and
+Items run in this process or in xdist workers. Both write their figures to a folder of the run, and
 the process that owns the terminal shows them.
 """
 
@@ -25,17 +25,19 @@ from saverproof.suite.planning import item_id, planned
 from saverproof.suite.timing import cost_of, in_words
 
 FIGURES = pytest.StashKey[Path]()
-"""The folder in which items leave their figures."""
+"""The folder to which items write their figures."""
 FIGURES_INPUT = "saverproof-figures"
-"""Where an xdist worker is told of that folder."""
+"""The name under which an xdist worker is told that folder."""
 LIVE_EVERY_S = 0.5
+"""Seconds between two updates of the live line: often enough to see that the run goes on."""
 LOG_EVERY_S = 30.0
+"""Seconds between two lines in a log, where each line stays."""
 _COUNTED = ("operations", "faults", "kills")
 _CLEAR_LINE, _UP = "\x1b[2K", "\x1b[A"
 
 
 class Figures:
-    """Leaves the figures of one item where whoever shows them finds them."""
+    """A writer of one item's figures to the run's folder."""
 
     def __init__(self, config: pytest.Config, name: str) -> None:
         folder = config.stash.get(FIGURES, None)
@@ -44,7 +46,7 @@ class Figures:
         self._last = 0.0
 
     def take(self, figures: dict[str, Any]) -> None:
-        """Take the figures as they come."""
+        """Write the figures, unless the last ones were written a moment ago."""
         now = time.monotonic()
         if self._path is None or now - self._last < LIVE_EVERY_S / 2:
             return
@@ -58,7 +60,7 @@ class Figures:
 
 
 def expected_seconds(run: Run, items: Sequence[str]) -> dict[str, float]:
-    """What each of these items of a run is estimated to take, by name."""
+    """Return the estimated seconds of each of these items, by name."""
     estimates = {
         item_id(facts, family, api): run.limit_s(facts["name"], family, api)
         or cost_of(family, run.profile).seconds(facts)
@@ -69,7 +71,7 @@ def expected_seconds(run: Run, items: Sequence[str]) -> dict[str, float]:
 
 
 def text_of(course: Course, figures: Mapping[str, Mapping[str, int]], now: float) -> str:
-    """How far a run is: items, time left, and what the items do that run now."""
+    """Describe how far a run has got: items, time left, and what the running items do."""
     total = len(course.expected)
     done = sum(name in course.expected for name in course.took)
     doing = [f"{name}{_counts(figures.get(name, {}))}" for name in course.began]
@@ -83,9 +85,9 @@ def _counts(figures: Mapping[str, int]) -> str:
 
 
 class Outlet:
-    """Where progress is written: a terminal, or a log that somebody reads as it grows.
+    """The place where progress is shown: a terminal, or a log that somebody reads as it grows.
 
-    It goes past pytest's own writer, which is not to be written to while an item runs.
+    It bypasses pytest's own writer, which may not be used while an item runs.
     """
 
     def __init__(self, descriptor: int, column: Callable[[], int]) -> None:
@@ -105,7 +107,7 @@ class Outlet:
             self._write(f"{start}saverproof: {text}\n")
 
     def clear(self) -> None:
-        """Take away what is drawn, so that pytest goes on as if nothing had been there."""
+        """Remove the text, so that pytest goes on as if it had never been there."""
         if self._is_drawn:
             self._write(f"\n\r{_CLEAR_LINE}{self._back()}")
             self._is_drawn = False
@@ -120,12 +122,12 @@ class Outlet:
             os.write(self._descriptor, text.encode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor."""
         os.close(self._descriptor)
 
 
 class Progress:
-    """The hooks by which a run tells how far it is, in the process that owns the terminal."""
+    """The pytest hooks that show a run's progress, in the process that owns the terminal."""
 
     def __init__(self, config: pytest.Config, run: Run, workers: int) -> None:
         self._config = config
@@ -141,7 +143,7 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Make ready, before any worker is started."""
+        """Prepare the folder and the outlet before any worker is started."""
         option = self._config.option
         if option.collectonly or self._config.get_verbosity() < 0 or self._run.in_process:
             return
@@ -159,17 +161,17 @@ class Progress:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell an xdist worker where to leave its figures."""
+        """Tell an xdist worker where to write its figures."""
         if self._folder is not None:
             node.workerinput[FIGURES_INPUT] = str(self._folder)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Learn what is to be run, without xdist."""
+        """Note which items will run, without xdist."""
         self._expect([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Learn what is to be run from a worker; all have the same."""
+        """Note which items will run, with xdist: all workers have the same."""
         self._expect(ids)
 
     def _expect(self, ids: Sequence[str]) -> None:
@@ -178,7 +180,7 @@ class Progress:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> Generator[None, None, None]:
-        """An item begins, in this process or a worker."""
+        """Note that an item begins, in this process or a worker."""
         with self._cleared():
             self._course.begin(nodeid.rpartition("::")[2], time.monotonic())
             yield
@@ -186,24 +188,24 @@ class Progress:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self) -> Generator[None, None, None]:
-        """Nothing is drawn while pytest writes."""
+        """Remove the live line while pytest writes."""
         with self._cleared():
             yield
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logfinish(self, nodeid: str) -> Generator[None, None, None]:
-        """An item has ended."""
+        """Note that an item has ended."""
         with self._cleared():
             self._course.end(nodeid.rpartition("::")[2], time.monotonic())
             yield
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """The last line is pytest's."""
+        """Stop showing progress: the last line is pytest's."""
         self._stop()
 
     def pytest_unconfigure(self) -> None:
-        """Remove what workers left."""
+        """Remove the folder of figures."""
         self._stop()
         self._resources.close()
 
@@ -244,7 +246,7 @@ class Progress:
 
 
 class _Cleared:
-    """While it lasts, pytest alone writes to the terminal, and finds its line as it left it."""
+    """A block in which only pytest writes to the terminal, and finds its line as it left it."""
 
     def __init__(self, lock: threading.RLock, outlet: Outlet | None) -> None:
         self._lock = lock

@@ -1,4 +1,4 @@
-"""The files of a run: a spool while it lasts, a report when it is over."""
+"""The files of a run: a spool while it goes on, a report when it is over."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from saverproof_reports.wording import count_of, earlier_phrase
 
 
 class Results:
-    """Gathers the events of a run, on disk too, and turns them into a report.
+    """A collector of the run's events, in memory and on disk, which makes a report of them.
 
     A run that is killed leaves the spool, from which ``saverproof report`` makes a report.
     """
@@ -28,13 +28,13 @@ class Results:
         self._events: list[dict[str, Any]] = []
         self._spool: Spool | None = None
         self.written: Path | None = None
-        """Where the report is, once it is written."""
+        """The path of the report once it is written; None if there is none."""
         self.kept: list[str] = []
-        """What the report has of an earlier run: a line for each saver."""
+        """A line for each saver of which the report keeps violations of an earlier run."""
         self._earlier: dict[str, Any] | None = None
 
     def begin(self) -> None:
-        """Start the spool."""
+        """Start the spool in place of any earlier report."""
         self._earlier = earlier_report(self._folder)
         # A run that is killed must not leave the report of an earlier one in its place.
         remove_report(self._folder)
@@ -45,23 +45,23 @@ class Results:
             _keep_out_of_git(self._folder)
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Take in one event (see ``saverproof_reports.events``)."""
+        """Add an event (see ``saverproof_reports.events``)."""
         plain = dict(event)
         self._events.append(plain)
         if self._spool is not None:
             self._spool.append(plain)
 
     def add_text(self, text: str) -> None:
-        """Take in one event that came as JSON."""
+        """Add an event that came as JSON."""
         self.add(json.loads(text))
 
     @property
     def items(self) -> int:
-        """How many items were judged so far."""
+        """The number of items judged so far."""
         return sum(event["event"] == "item" for event in self._events)
 
     def families(self, saver: str) -> set[str]:
-        """The families that were judged for ``saver`` so far, through whatever API."""
+        """Return the families judged for ``saver`` so far, through any API."""
         return {
             event["family"]
             for event in self._events
@@ -69,13 +69,13 @@ class Results:
         }
 
     def report(self) -> dict[str, Any]:
-        """The report that the events so far tell of."""
+        """Return the report of the events so far."""
         return report_of(self._events)
 
     def finish(self, report: Mapping[str, Any]) -> None:
         """Write the report if there is something to report, and remove the spool.
 
-        What an earlier run left in the folder, and this one did not judge, stays in it.
+        What this run did not judge is taken over from an earlier report in the folder.
         """
         if self._spool is None:
             return

@@ -1,4 +1,4 @@
-"""What is fixed for a whole run: found out once by the controller, handed to every worker."""
+"""The settings of a whole run, which the controller finds out once and hands to every worker."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from saverproof.suite.planning import item_id, planned
 from saverproof.suite.timing import TimePlan, item_name, time_plan
 
 FOLDER = ".saverproof"
-"""Where results go without ``--saver-report``, in the invocation folder."""
+"""The folder of results in the invocation folder, if there is no ``--saver-report``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,44 +23,46 @@ class Run:
 
     savers: tuple[Facts, ...]
     known: dict[str, tuple[Entry, ...]]
-    """For each saver's name, the known violations that apply to it."""
+    """The known violations that apply to each saver, by its name."""
     families: tuple[str, ...] | None
     """The families to judge; None: all."""
     contracts: tuple[str, ...] | None
     """The contracts that the run is about; None: all."""
     pinned: str | None
-    """The contract set that is pinned (``contracts.sets``); None: all contracts count."""
+    """The pinned contract set (``contracts.sets``); None if all contracts count."""
     apis: str
     profile: str
     seed: int
     watchdog_s: float
     in_process: bool
     folder: Path
-    """The invocation folder."""
+    """The folder in which pytest was started."""
     report: Path
-    """Where results go."""
+    """The folder of the results."""
     report_always: bool
-    """Whether they go there even if nothing was violated."""
+    """True if results are written even if nothing was violated."""
     token: str
-    """What the names of the run's scratch folders have in common."""
+    """The common part of the names of the run's scratch folders."""
     items: tuple[str, ...] | None = None
-    """The names of the items that node ids of contracts ask for; None: there are no such ids."""
+    """The names of the items that node ids of contracts ask for; None without such node ids."""
     workers: int = 1
     budget_s: float | None = None
-    """What the whole run may take (``--saver-budget``)."""
+    """The seconds that the whole run may take (``--saver-budget``); None: no limit."""
     times: dict[str, TimePlan] = field(default_factory=dict)
-    """For each saver's name, how long its items take, and may take; see ``timed``."""
+    """For each saver's name, the estimated times of its items and their limits; see ``timed``."""
     baseline: dict[str, dict[str, Any]] | None = None
-    """What an earlier report excuses (``saverproof_reports.Baseline``); None: there is none."""
+    """The excuses of an earlier report (``saverproof_reports.Baseline``); None without a
+    baseline.
+    """
     by_project: bool = False
-    """Whether the project's own table asks for the run, not the command line."""
+    """True if the project's own table asks for the run, and not the command line."""
     beside_tests: bool = False
-    """Whether the suite is collected beside the project's own tests, none of which were named."""
+    """True if the suite is collected beside the project's own tests. None of those was named."""
     baseline_file: str | None = None
-    """The path of that report, as the user gave it."""
+    """The path of the baseline's report, as the user gave it."""
 
     def timed(self, items: Iterable[str]) -> Self:
-        """The same run, once it is known which items are left of it: they share its time."""
+        """Return this run with times for those items that are left: they share its budget."""
         left = set(items)
         of_saver: dict[str, list[tuple[str, str]]] = {}
         for facts in self.savers:
@@ -77,22 +79,22 @@ class Run:
 
     @property
     def estimate_s(self) -> float:
-        """How long the items of all savers take."""
+        """The estimated seconds of all items."""
         return sum(plan.estimate_s for plan in self.times.values())
 
     def limit_s(self, saver: str, family: str, api: str) -> float | None:
-        """The seconds of an item, if they are limited."""
+        """Return the seconds that an item may take, or None without a limit."""
         plan = self.times.get(saver)
         return None if plan is None else plan.items.get(item_name(family, api))
 
     def to_text(self) -> str:
-        """ASCII JSON, for an xdist worker."""
+        """Return the run as ASCII JSON, for an xdist worker."""
         plain = asdict(self)
         return json.dumps({**plain, "folder": str(self.folder), "report": str(self.report)})
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """The run that ``to_text`` gave."""
+        """Make a run from the result of ``to_text``."""
         plain = json.loads(text)
         known = {
             name: tuple(Entry(**entry) for entry in entries)

@@ -1,4 +1,4 @@
-"""Where the script of a finding looks for a saver that is not installed."""
+"""Adapt where a finding's script looks for a saver that is not installed."""
 
 import ast
 import os
@@ -9,9 +9,9 @@ _ABSOLUTE = re.compile(r"^sys\.path\.insert\(0, (?P<folder>[\"'].*[\"'])\)$", re
 
 
 def from_its_place(script: str, project: Path, place: Path) -> str:
-    """The script with the folders of ``project`` named from ``place``, in which it will lie.
+    """Return the script with paths to folders of ``project`` relative to ``place``, its own folder.
 
-    So it names no folder of this machine, and whoever has the project can run it.
+    Then the script names no folder of this machine, and runs wherever the project is.
     """
 
     def named(line: re.Match[str]) -> str:

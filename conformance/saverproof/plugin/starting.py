@@ -1,4 +1,4 @@
-"""The start of a run: targets found and probed, options checked, the run's parts put in place."""
+"""Start a run: find and probe the targets, check the options, register the run's hooks."""
 
 import difflib
 import random
@@ -44,15 +44,15 @@ from saverproof_reports import Baseline, ReportError, load_report, read_artefact
 from saverproof_reports.text import slug
 
 FUNCTIONAL = "functional"
-"""In ``--saver-families``, the families that need no faults, kills, callers or graphs."""
+"""The value of ``--saver-families`` for all families without faults, kills, callers or graphs."""
 IN_PROCESS = "saverproof.plugin.in_process"
 
 
 def start(config: pytest.Config) -> None:
-    """Make ready to judge what ``--saver`` names.
+    """Prepare to judge the savers that ``--saver`` names.
 
     Raises:
-        pytest.UsageError: something the user gave cannot be used; one line.
+        pytest.UsageError: something that the user gave cannot be used; the message is one line.
     """
     worker_input = getattr(config, "workerinput", None)
     if worker_input is None:
@@ -85,7 +85,7 @@ def start(config: pytest.Config) -> None:
 
 
 def _start_of_children(config: pytest.Config, run: Run) -> Callable[[], Child]:
-    """How a child that judges is started."""
+    """Return the function that starts a child which judges."""
     if not run.in_process:
         return partial(JudgeProcess, Setting.current(run.folder), JUDGING)
     # Imported by pytest when it is asked for: it imports every family, which takes seconds.
@@ -155,7 +155,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
 
 
 def _fork_children(config: pytest.Config) -> None:
-    """From now on to the end of the run, have children forked from one process."""
+    """Fork children from one process from now on, until the end of the run."""
     services = (PROBING,) if config.getoption("saver_in_process") else (PROBING, JUDGING)
     forks = ExitStack()
     config.add_cleanup(forks.close)
@@ -163,7 +163,10 @@ def _fork_children(config: pytest.Config) -> None:
 
 
 def _earlier(config: pytest.Config) -> Mapping[str, Any] | None:
-    """The report that ``--saver-baseline`` names: the run may put its own in that very place."""
+    """Return the report that ``--saver-baseline`` names, or None without that option.
+
+    It is read at once, because the run may write its own report to the same place.
+    """
     option = config.getoption("saver_baseline")
     if option is None:
         return None
@@ -174,7 +177,7 @@ def _earlier(config: pytest.Config) -> Mapping[str, Any] | None:
 
 
 def _baseline(earlier: Mapping[str, Any], savers: Iterable[Facts]) -> dict[str, dict[str, Any]]:
-    """What the earlier report excuses, for each of the savers that it has."""
+    """Return what the earlier report excuses, for each of the savers that it has."""
     named = [{"name": facts["name"], "class": facts["saver_class"]} for facts in savers]
     return Baseline.of(earlier, named).savers
 
@@ -220,7 +223,11 @@ def _pinned(option: str | None) -> str | None:
 
 
 def _families_of(selected: Iterable[str], families: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The families of the selected contracts; each must be among those to judge."""
+    """Return the families of the selected contracts.
+
+    Raises:
+        SaverproofError: a contract is not of ``families``, those to judge.
+    """
     found = tuple(dict.fromkeys(contract(name).family for name in selected))
     for name in selected:
         if families is not None and contract(name).family not in families:
@@ -270,7 +277,10 @@ def _known(facts: Facts, shared: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def _check_examples(known: Mapping[str, Iterable[Entry]], report: Path) -> None:
-    """An example in the folder that this run replaces would be gone before it is run."""
+    """Raise an error if an example lies in the report folder.
+
+    The run replaces that folder before it comes to the example.
+    """
     for entry in (entry for entries in known.values() for entry in entries):
         if entry.example and Path(entry.example).resolve().is_relative_to(report.resolve()):
             raise KnownFileError(
@@ -280,7 +290,9 @@ def _check_examples(known: Mapping[str, Iterable[Entry]], report: Path) -> None:
 
 
 def _check_pinned(savers: Iterable[Facts], report: Path) -> None:
-    """What targets pin must be there, and stay there."""
+    """Raise an error if an artefact that a target pins is missing, unusable or in the report
+    folder.
+    """
     for facts in savers:
         for path in facts.get("examples", ()):
             where = f"target {facts['name']!r}: examples"

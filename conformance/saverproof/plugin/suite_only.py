@@ -1,4 +1,4 @@
-"""Collecting the packaged suite alone, whatever the project is in which pytest was started."""
+"""Collect the packaged suite alone, whatever project pytest was started in."""
 
 import copy
 import re
@@ -11,7 +11,7 @@ SUITE = Path(__file__).parent.parent / "suite" / "packaged.saverproof"
 """The file that stands for the packaged suite."""
 
 NODE = "saverproof"
-"""Its node id."""
+"""The node id of the packaged suite."""
 
 ALONE = pytest.StashKey[bool]()
 
@@ -21,11 +21,11 @@ _ITEM = re.compile(r".+::(?P<item>[a-z-]+\[[^\]]+\])")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What node ids on the command line ask for.
+    """The contracts and items that node ids on the command line ask for.
 
     Attributes:
-        contracts: ids of contracts, each with what it is asked about: a saver and an API
-            ("toy-sync") or a saver through all of its APIs ("toy").
+        contracts: ids of contracts, each with what it is judged on: a saver and an API
+            ("toy-sync"), or a saver through all of its APIs ("toy").
         items: names of whole items ("upsert[toy-sync]").
     """
 
@@ -34,16 +34,16 @@ class Asked:
 
 
 ASKED = pytest.StashKey[Asked]()
-"""There if the node id of a contract is among them, as ``-v`` and JUnit XML print it."""
+"""Set if the command line has the node id of a contract, in the form of ``-v`` and JUnit XML."""
 
 
 def redirect(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Make pytest collect the packaged suite if the command line names no files.
 
-    The project's conftest files are then not loaded, and its ``addopts`` do not count: they were
+    The project's conftest files are not loaded then, and its ``addopts`` do not count: they were
     written for its own tests (a marker expression, a coverage threshold, a time limit). Its
-    ``--saver…`` options do. Node ids of the suite (``saverproof::…``) may stand for files; that of
-    a contract stands for the items of its family.
+    ``--saver…`` options still count. Node ids of the suite (``saverproof::…``) may stand in place
+    of files; the node id of a contract stands for the items of its family.
     """
     named = typed_files(config, parser)
     _note_contracts(config, named)
@@ -64,7 +64,7 @@ def redirect(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> N
 
 
 def typed_files(config: pytest.Config, parser: pytest.Parser) -> list[str]:
-    """The files, folders and node ids on the command line."""
+    """Return the files, folders and node ids on the command line."""
     typed = [str(argument) for argument in config.invocation_params.args]
     named: list[str] = parser.parse_known_args(
         typed, namespace=copy.copy(config.option)
@@ -81,7 +81,7 @@ def _note_contracts(config: pytest.Config, named: list[str]) -> None:
 
 
 def _with_items(args: list[str], named: list[str]) -> list[str]:
-    """The arguments, those ``named`` as pytest is to collect them, each once."""
+    """Return the arguments, with each of ``named`` in the form that pytest can collect, once."""
     kept: list[str] = []
     for argument in args:
         if argument not in named:
@@ -92,7 +92,7 @@ def _with_items(args: list[str], named: list[str]) -> list[str]:
 
 
 def _collected(argument: str) -> str:
-    """What pytest is to collect for a file or node id."""
+    """Return what pytest collects for a file or node id."""
     if found := _CONTRACT.fullmatch(argument):
         # Every item of the family, of whatever saver and API: what was not asked for goes later.
         argument = f"{found['file']}::{found['contract'].partition('/')[0]}"

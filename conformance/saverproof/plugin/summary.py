@@ -1,4 +1,4 @@
-"""What the terminal says of a run, at its start and at its end."""
+"""What the terminal shows of a run, at its start and at its end."""
 
 import os
 from collections import Counter
@@ -23,12 +23,13 @@ from saverproof_reports.wording import beside_phrase, count_of, left_out_phrase,
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _NO_PASS = ("unknown", "not-exercised")
 _REASON = 110
+"""Characters of a reason beside a verdict, so that both take two lines at most."""
 _BEYOND = 1.3
-"""So many times its estimate takes a run whose time is explained."""
+"""Times its estimate that a run may take before the line on its time says why."""
 
 
 def header(run: Run) -> list[str]:
-    """The lines that pytest shows at the top."""
+    """Return the lines that pytest shows at the top."""
     lines = []
     for facts in run.savers:
         origin = facts["distribution"] or os.path.relpath(facts["ref"]["file"] or ".", run.folder)
@@ -56,12 +57,12 @@ def header(run: Run) -> list[str]:
 
 
 def estimates(run: Run) -> list[str]:
-    """How long the items of each saver take, of which it is known by now which they are."""
+    """Return a line for each saver on how long its selected items take."""
     return [_time(facts, run) for facts in run.savers if facts["name"] in run.times]
 
 
 def _time(facts: Facts, run: Run) -> str:
-    """How long a saver's items take, and what is made of one that would take too long."""
+    """Describe how long a saver's items take, and how that was limited if it would be too long."""
     plan = run.times[facts["name"]]
     said = f"{facts['name']}: about {in_words(plan.estimate_s)}"
     if not plan.is_limited:
@@ -73,7 +74,7 @@ def _time(facts: Facts, run: Run) -> str:
 
 
 def time_taken(estimate_s: float, took_s: float, broken: bool) -> str:
-    """The estimate beside the truth, and why they may differ."""
+    """Describe the time that the run took beside its estimate, and why they may differ."""
     said = f"time: {in_words(took_s)}, estimated {in_words(estimate_s)}"
     if broken and took_s > _BEYOND * estimate_s:
         return f"{said} (without looking into what is broken)"
@@ -81,10 +82,10 @@ def time_taken(estimate_s: float, took_s: float, broken: bool) -> str:
 
 
 def write(screen: Screen, whole: Mapping[str, Any], ran: Collection[str]) -> None:
-    """Everything about one saver, of the families that ``ran`` and the contracts of others of which
-    they found something.
+    """Write everything about one saver.
 
-    Where something fails, what to fix comes first, and what did not fail is only counted.
+    That covers the families that ``ran``, and contracts of others that were found broken or
+    unknown. If something fails, what to fix comes first, and the rest is only counted.
     """
     terminal = screen.terminal
     contracts = [
@@ -119,7 +120,7 @@ def _left_out_for_time(judged: Mapping[str, Any]) -> Iterator[str]:
 
 
 def undecided_line(name: str, contracts: Sequence[Mapping[str, Any]], *, strict: bool) -> str:
-    """How many musts of a saver were not judged, and which."""
+    """Describe how many musts of a saver were not judged, and which."""
     counts = Counter(contract["verdict"] for contract in contracts)
     parts = [f"{counts[verdict]} {verdict}" for verdict in _NO_PASS if counts[verdict]]
     ids = some([contract["id"] for contract in contracts])
@@ -131,7 +132,7 @@ def undecided_line(name: str, contracts: Sequence[Mapping[str, Any]], *, strict:
 def write_comparison(
     terminal: Any, earlier: Mapping[str, Any], report: Mapping[str, Any], run: Run
 ) -> None:
-    """What got worse and what got better since the baseline."""
+    """Write what got worse and what got better since the baseline."""
     terminal.line("")
     name = one_line(str(run.baseline_file))
     missing = [facts["name"] for facts in run.savers if facts["name"] not in (run.baseline or {})]
@@ -190,7 +191,7 @@ def _others(judged: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    """A reason, without its last parts where it is long: no part is cut in two."""
+    """Return a reason without its last clauses if it is long. No clause is cut in two."""
     if len(text) <= _REASON:
         return text
     short = text[:_REASON]

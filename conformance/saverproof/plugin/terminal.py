@@ -1,4 +1,4 @@
-"""Contracts are told once on the terminal: by the kit, not by pytest's own summaries, too."""
+"""Let the kit show broken contracts on the terminal, and keep them out of pytest's summaries."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 _REPORTED_BY_DEFAULT = "fE"
-"""What pytest's short summary shows if nobody gives ``-r``."""
+"""The default of pytest's option ``-r``."""
 _OF_FAILURES = frozenset("faA")
 _MOST_LINES = 5
+"""Last lines of a saver's output that are shown without ``-v``: a saver may print much."""
 
 
 class OwnSummary:
-    """Keeps the failures of contracts out of pytest's FAILURES and short summary.
+    """A hook that keeps failed contracts out of pytest's FAILURES and short summary.
 
-    They are counted in its last line. Whoever asks for a short summary (``-rf``, ``-ra``) gets a
-    line for each, which is not cut at the width of the terminal, as pytest would.
+    They still count in pytest's last line. If a short summary was asked for (``-rf``, ``-ra``), it
+    gets a line for each, which is not cut at the terminal's width as pytest's lines are.
     """
 
     def __init__(self) -> None:
@@ -25,7 +26,7 @@ class OwnSummary:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, Any, Any]:
-        """Take them out before pytest's summaries, and put them back for its last line."""
+        """Remove failed contracts before pytest's summaries, and restore them for its last line."""
         failed = terminalreporter.stats.get("failed", [])
         self._taken = list(failed)
         failed[:] = [one for one in failed if not hasattr(one, "saverproof_contract")]
@@ -35,7 +36,7 @@ class OwnSummary:
             failed[:] = self._taken
 
     def write_short(self, terminalreporter: Any) -> None:
-        """Write a line for each, if a short summary of what failed was asked for."""
+        """Write a line for each failed contract, if a short summary of failures was asked for."""
         asked = terminalreporter.config.getoption("reportchars")
         if asked == _REPORTED_BY_DEFAULT or not _OF_FAILURES.intersection(asked):
             return
@@ -45,7 +46,7 @@ class OwnSummary:
 
 
 def printed_lines(item: str, text: str, *, whole: bool) -> list[str]:
-    """What a saver printed while an item judged it; the end of it, or the whole."""
+    """Return the lines that a saver printed while an item judged it: all, or the last few."""
     lines = text.rstrip("\n").splitlines()
     shown = lines if whole else lines[-_MOST_LINES:]
     rest = len(lines) - len(shown)
