@@ -1,4 +1,4 @@
-"""``python -m saverproof.peer``: the process in which LangGraph's own suite runs."""
+"""The process in which LangGraph's own suite runs: ``python -m saverproof.peer``."""
 
 import sys
 
@@ -9,7 +9,7 @@ from saverproof.process.server import serve
 
 
 def main(*served: int) -> None:
-    """Serve on these descriptors; the last number is the parent's."""
+    """Serve requests on the descriptors in the arguments; the last argument is the parent's id."""
     handlers = Handlers()
     handlers.add(VALIDATE, validated)
     serve(handlers, *served)

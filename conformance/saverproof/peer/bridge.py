@@ -1,4 +1,4 @@
-"""A saver's sync API as an async one: LangGraph's suite calls the async API alone."""
+"""Put a saver's sync API behind an async one: LangGraph's suite calls only the async API."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OPERATIONS = (
 
 
 def bridged(saver: Any, *, in_thread: bool) -> BaseCheckpointSaver[Any]:
-    """The saver with its sync operations behind the async ones, those alone that it has itself.
+    """Return the saver with async operations in place of the sync ones that it has, and no others.
 
-    The suite detects a capability by the method that a class overrides, and so must find no
-    other. ``in_thread`` keeps calls off the event loop, on which an async saver lives.
+    The suite detects a capability by the methods that a class overrides. ``in_thread`` keeps calls
+    off the event loop on which an async saver lives.
     """
 
     async def call(function: Callable[[], Any]) -> Any:

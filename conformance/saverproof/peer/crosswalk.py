@@ -1,6 +1,6 @@
-"""Which contracts ask what each test of LangGraph's own suite asks.
+"""The contracts that ask the same as each test of LangGraph's own suite.
 
-`python -m saverproof.peer.page > docs/peer.md` writes the page that is made of it.
+`python -m saverproof.peer.page > docs/peer.md` writes the page that is made of them.
 """
 
 from collections.abc import Mapping
@@ -151,4 +151,4 @@ CROSSWALK: Mapping[str, tuple[str, ...]] = {
     "test_prune_empty_list_noop": ("deletion/prune-latest",),
     "test_prune_nonexistent_noop": ("deletion/prune-latest",),
 }
-"""The name of each test, in the order of the suite, and ids of contracts."""
+"""Name of a test -> ids of contracts, in the order of the suite."""

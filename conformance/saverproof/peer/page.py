@@ -37,7 +37,7 @@ Each test is one example. The contracts beside it ask the same of programs that 
 
 
 def render() -> str:
-    """The whole page as Markdown, ending in a newline."""
+    """Return the whole page as Markdown, ending in a newline."""
     rows = ["| test | contracts |", "|---|---|"]
     rows += [
         f"| `{test}` | {', '.join(_link(name) for name in names)} |"
@@ -51,7 +51,7 @@ def _link(name: str) -> str:
 
 
 def _beyond() -> str:
-    """What the suite does not ask."""
+    """Return the contracts that the suite does not ask about, as Markdown."""
     asked = {name for names in CROSSWALK.values() for name in names}
     left = [one.id for one in contracts() if one.id not in asked]
     return (

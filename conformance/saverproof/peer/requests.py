@@ -1,4 +1,4 @@
-"""What the process that runs LangGraph's own suite can be asked for."""
+"""The request to the process that runs LangGraph's own suite."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class PeerPlan:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a plan from the result of ``asdict``."""
         return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
 class PeerVerdict:
-    """What the suite says, in its own words.
+    """The verdict of LangGraph's own suite, in its own words.
 
     Attributes:
         level: FULL, BASE+PARTIAL, BASE or NONE.
-        passed: how many of the capabilities that it detected it found right.
-        detected: how many it detected.
+        passed: number of detected capabilities that passed.
+        detected: number of capabilities that the suite detected.
         missing: the capabilities that it did not detect.
-        tests: each test that ran, with the first line of its failure, "" if it passed.
+        tests: each test that ran -> the first line of its failure, or "" if it passed.
     """
 
     level: str
@@ -43,12 +43,12 @@ class PeerVerdict:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a verdict from the result of ``asdict``."""
         return cls(**{**data, "missing": tuple(data["missing"])})
 
 
 PEER = Service(f"{__package__}")
-"""``python -m saverproof.peer``."""
+"""The process in which LangGraph's own suite runs: ``python -m saverproof.peer``."""
 
 VALIDATE: Request[PeerPlan, PeerVerdict] = Request(
     PEER, "validate", PeerPlan.from_json, PeerVerdict.from_json

@@ -1,4 +1,4 @@
-"""Runs LangGraph's own suite on a target, in the process that is made for that."""
+"""Run LangGraph's own suite on a target, in a process that is made for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from saverproof_reports.text import one_line
 
 
 def validated(plan: PeerPlan, progress: Progress) -> PeerVerdict:
-    """What the suite says of a target through one of its APIs."""
+    """Return the suite's verdict on a target through one of its APIs."""
     target = load(TargetRef.from_json(plan.target))
     tests: dict[str, str] = {}
 
@@ -55,6 +55,6 @@ def validated(plan: PeerPlan, progress: Progress) -> PeerVerdict:
 
 
 def _reason(error: str | None) -> str:
-    """The last line of a traceback, which names the error."""
+    """Return the last line of a traceback, which names the error."""
     lines = [line for line in (error or "").splitlines() if line.strip()]
     return one_line(lines[-1], 200) if lines else "it failed"

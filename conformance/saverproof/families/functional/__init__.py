@@ -1,1 +1,1 @@
-"""The functional families: programs of steps on one saver, followed by the model."""
+"""The functional families: programs of steps on one saver, whose answers a model predicts."""

@@ -1,4 +1,4 @@
-"""How much is done in each profile. Steps and programs are counted, time is not."""
+"""How much is done in each profile, as counts of steps and programs and not as time."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ EVERY_MAKER = frozenset(Maker)
 
 @dataclass(frozen=True, slots=True)
 class ProgramEffort:
-    """``steps`` are shared out among the themes of a family; ``examples`` are Hypothesis's.
+    """The amount of work for one item.
 
-    ``bulk`` has thousands of everything at once, ``heavy`` the points of axes that take seconds.
-    ``makers`` are those that make programs.
+    ``steps`` are divided among the themes of a family. ``examples`` is the number of Hypothesis's
+    programs of each theme. ``bulk`` adds programs with thousands of checkpoints or writes,
+    ``heavy`` the points of axes that take seconds. ``makers`` are those that make programs.
     """
 
     steps: int

@@ -1,4 +1,4 @@
-"""Programs that broke a contract in an earlier run; they are tried again after the search."""
+"""Programs that broke a contract in an earlier run, and programs that an author has pinned."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from saverproof_reports import read_artefact
 
 
 def remembered(plan: ItemPlan) -> list[Program]:
-    """The programs that broke a contract of this item when it was judged last.
+    """Return the programs that broke a contract of this item when it was last judged.
 
-    What cannot be read, because another version of the kit wrote it, is left out.
+    Programs that cannot be read, because another version of the kit wrote them, are left out.
     """
     programs: list[Program] = []
     for kept in _kept(plan):
@@ -32,9 +32,10 @@ def remembered(plan: ItemPlan) -> list[Program]:
 
 
 def pinned(target: Target, facts: Facts) -> list[Program]:
-    """The programs that the author of a target wants to be run first.
+    """Return the programs that the author of a target wants to be run first.
 
-    Artefacts of faults, kills, crowds and graphs are none; they are run again as they are.
+    Artefacts of faults, kills, concurrent callers and graphs are left out: their own families
+    replay them.
     """
     programs = [*target.programs]
     for path in facts.get("examples", ()):
@@ -45,7 +46,7 @@ def pinned(target: Target, facts: Facts) -> list[Program]:
 
 
 def remember(plan: ItemPlan, programs: Iterable[Program]) -> None:
-    """Keep these programs in place of those that were kept before."""
+    """Store these programs for the next run, in place of those stored before."""
     if plan.examples is None:
         return
     wanted = {json.dumps(to_json(program)).encode("ascii") for program in programs}

@@ -1,4 +1,4 @@
-"""Judges the families that programs put to the test, through one API of one saver."""
+"""Judge the functional families through one API of one saver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class FunctionalFamily:
-    """A family whose contracts are judged by programs, each answer held against the model's."""
+    """A family whose contracts are judged by programs: each answer is compared with the model's."""
 
     table: FamilyTable
 
@@ -31,11 +31,11 @@ class FunctionalFamily:
         FunctionalJudging(plan, target, tally, EFFORTS[plan.profile]).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether a recorded program still breaks the contract."""
+        """Run a recorded program again, and return whether it still breaks the contract."""
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """The contract of the last step: the journal has the steps of one program."""
+        """Blame the contract of the last step: the journal has the steps of one program."""
         contract = answered(step_from_json(journal[-1]))
         program = from_json(journal)
         return Blame(

@@ -1,4 +1,4 @@
-"""Searches with Hypothesis: the machine makes the programs, the search shortens and blames."""
+"""Search with Hypothesis: its state machine makes the programs, the kit shrinks and blames."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def search_with_hypothesis(
 ) -> None:
     """Let Hypothesis make ``examples`` programs of one of a family's themes.
 
-    Which rules it may choose depends on the theme alone, so that it goes on even where a saver
-    does otherwise when asked the same.
+    Which rules it may choose depends on the theme alone. Therefore it goes on even if a saver
+    answers the same question differently each time.
     """
     if examples <= 0:
         return
@@ -58,8 +58,9 @@ def search_with_hypothesis(
 def _collecting(
     family: type[SaverMachine], chosen: Theme, used: list[tuple[Trials, FollowUp]]
 ) -> type[SaverMachine]:
-    """The family's machine with one theme, on sessions of the trials in ``used``: it collects, and
-    never fails.
+    """Return a machine of the family for one theme, which hands each run over and never fails.
+
+    ``used`` holds the trials and the function that gets the runs.
     """
 
     class Collecting(family):  # type: ignore[misc, valid-type]

@@ -1,4 +1,4 @@
-"""Judges a saver by programs: given ones first, then those that two drivers make."""
+"""Judge a saver by programs: given ones first, then those that two drivers make."""
 
 from __future__ import annotations
 
@@ -52,8 +52,11 @@ from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 
 SLOW_TO_OPEN_MS = 10.0
+"""Milliseconds from which opening counts as slow, so that programs share a store."""
 _CALLS_IN_BULK = 3_000
+"""Calls of the saver that programs in bulk are estimated to take."""
 _BRIEF = 20
+"""Most steps of a random program under a budget of time."""
 LARGE = serialization.LARGE.id
 CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
 HOSTILE = isolation.HOSTILE_IDENTIFIERS.id
@@ -80,7 +83,7 @@ class FunctionalJudging:
     tried: list[tuple[Mistake, ProgramRun]] = field(default_factory=list)
 
     def run(self) -> None:
-        """Run the programs of every theme, follow up what they show, and tell the tally."""
+        """Run the programs of every theme, follow up what they show, and fill the tally."""
         plan, tally, wanted = self.plan, self.tally, self.tally.wanted
         self.able = able_of(plan.facts, self.target)
         with loop_for(plan.api) as loop:
@@ -127,14 +130,21 @@ class FunctionalJudging:
         self._settle(search)
 
     def _tell_of_shared_store(self) -> None:
-        """What a list over all threads, an empty store or a name as it is would have shown."""
+        """Mark as not exercised what a shared store keeps the run from trying.
+
+        That is: lists over all threads, an empty store, and names without a prefix of the kit's
+        own.
+        """
         names = SHARED_STORE.format("names that begin as hostile ones do")
         self.tally.not_exercised([HOSTILE], names)
         unreached = (name for name in self.tally.wanted if not self.tally.checked[name])
         self.tally.not_exercised(unreached, SHARED_STORE.format("what others may be in"))
 
     def _settle(self, search: ProgramSearch) -> None:
-        """A contract with a difference that nothing found predicts is not known to hold."""
+        """Tell the tally which contracts are not known to hold.
+
+        They have differences that no finding predicts, or are hidden by what else is broken.
+        """
         tally, ledger = self.tally, search.ledger
         shown = [found.contract for found in tally.findings]
         tally.unsettled |= self._unexplained(search, shown)
@@ -149,7 +159,9 @@ class FunctionalJudging:
             tally.not_exercised([mistake.breaks], why)
 
     def _unexplained(self, search: ProgramSearch, shown: Collection[str]) -> dict[str, Unsettled]:
-        """What nothing explains that was found, by contract, with the shortest program each."""
+        """Return the unexplained differences by contract, each with the shortest program that shows
+        one.
+        """
         ledger = search.ledger
         shortest = {name: one.program_for(name) for name, one in ledger.shortest().items()}
         ledger.examples |= {name: tuple(map(describe, p)) for name, p in shortest.items()}
@@ -175,15 +187,15 @@ class FunctionalJudging:
         )
 
     def _patience(self) -> Patience:
-        """What follow-ups may take: half as long again as what is planned."""
+        """Return the effort that follow-ups may take: within a budget, half of it on top."""
         limit_s = self.plan.budget_s
         return Patience() if limit_s is None else Patience(math.inf, limit_s / 2)
 
     @contextmanager
     def _shared_store(self, trials: Trials) -> Iterator[None]:
-        """One store for the programs that need none of their own, if opening one takes long.
+        """Share one store among programs that need none of their own, if opening one takes long.
 
-        Not where every operation takes the longer, the more a store holds.
+        It is not shared if operations slow down as the store grows.
         """
         facts = self.plan.facts
         if facts["opens_ms"] < SLOW_TO_OPEN_MS or Capability.LARGE not in facts["capabilities"]:
@@ -194,17 +206,17 @@ class FunctionalJudging:
             yield
 
     def _take_pinned(self, trials: Trials, search: ProgramSearch) -> None:
-        """Follow up what the author has pinned."""
+        """Run the programs that the author has pinned."""
         search.watch_inputs = True
         for program in pinned(self.target, self.plan.facts):
             run = trials.replay(program, watch_inputs=True, count=True)
             self._follow_up(trials, search, PINNED, run)
 
     def _take_remembered(self, trials: Trials, search: ProgramSearch) -> None:
-        """Follow up what showed a flaw in an earlier run.
+        """Run the programs that showed a flaw in an earlier run.
 
-        It comes last: which mistakes explain a saver hangs on the order in which programs come, and
-        a second run of a saver is to come to what the first one did.
+        They come last: which mistakes explain a saver depends on the order of the programs, and a
+        second run of a saver must come to the same result as the first.
         """
         search.watch_inputs = True
         before = len(search.ledger.open)
@@ -215,7 +227,7 @@ class FunctionalJudging:
             search.settle_the_rest()
 
     def _enumerate(self, trials: Trials, search: ProgramSearch) -> None:
-        """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
+        """Run the family's written programs, which enumerate finite sets whatever the seed is."""
         machine = MACHINES[self.plan.family]
         watched = search.watch_inputs = any(theme.watch_inputs for theme in machine.themes)
         for program in machine.examples if Maker.ENUMERATED in self.effort.makers else ():
@@ -226,7 +238,7 @@ class FunctionalJudging:
                 return
 
     def _cross_axes(self, trials: Trials, search: ProgramSearch) -> None:
-        """Take the programs in which the points of the axes come together two by two."""
+        """Run the programs that bring the points of the axes together in pairs."""
         search.watch_inputs = False
         if self.until & search.found.keys() or Maker.CROSSED not in self.effort.makers:
             return
@@ -268,8 +280,9 @@ class FunctionalJudging:
                 )
 
     def _try_mistakes(self, trials: Trials, search: ProgramSearch) -> None:
-        """Put a saver that was seen to be wrong to the programs that show the known mistakes of the
-        family: where many flaws meet, random programs may show some of them only together.
+        """Run the programs of the family's known mistakes on a saver that was seen to be wrong.
+
+        Where many flaws meet, random programs may show some of them only together.
         """
         search.watch_inputs = True
         for mistake in MISTAKES:
@@ -287,7 +300,7 @@ class FunctionalJudging:
                 return
 
     def _not_ruled_out(self, search: ProgramSearch) -> Iterator[Mistake]:
-        """The known mistakes that the saver might make, for all that was seen of it."""
+        """Yield the known mistakes that the saver may make, as far as its answers tell."""
         hiding = Hiding(search.diagnosis)
         for mistake, run in self.tried:
             name = mistake.breaks
@@ -296,7 +309,9 @@ class FunctionalJudging:
                 yield mistake
 
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
-        """Take the programs last that a saver may not survive: all else is settled by then."""
+        """Run the programs that a saver may not survive. They come last, when all else is
+        settled.
+        """
         heavy = [theme for theme in chosen if theme.heavy and theme.script is not None]
         if not heavy or self.until & search.found.keys():
             return
@@ -310,7 +325,10 @@ class FunctionalJudging:
                 self._follow_up(trials, search, DIRECTED, run)
 
     def _keep(self, trials: Trials, search: ProgramSearch, *, settled: bool) -> None:
-        """Have what is known survive this process; each finding is told once it is there."""
+        """Report what is known, so that it survives the death of this process.
+
+        Each finding is put into words once, as soon as it is found.
+        """
         for name, one in search.found.items():
             if name not in self.kept:
                 self.kept[name] = finding(self.target, self.plan.api, one)
@@ -320,7 +338,7 @@ class FunctionalJudging:
         self.tally.keep([*self.kept.values()], trials.checked, settled=sure, unsettled=open_)
 
     def _has_room_for_bulk(self) -> bool:
-        """Whether one call for each of a thousand things is worth the time: it is advice."""
+        """Return whether there is time for the programs in bulk: they judge mere advice."""
         seconds = _CALLS_IN_BULK * self.plan.facts.get("call_ms", 0.0) / 1_000
         room = self.tally.budget.has_room(seconds, share=0.4)
         self.tally.budget.count("programs in bulk", done=room)
@@ -337,7 +355,9 @@ class FunctionalJudging:
         self.tally.beat()
 
     def _themes(self, trials: Trials, search: ProgramSearch) -> list[Theme]:
-        """The family's themes that this saver can take, with values that its serializer keeps."""
+        """Return the family's themes that suit this saver, with values that its serializer
+        keeps.
+        """
         plan = self.plan
         with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
             self.serde = store.saver.serde
@@ -348,15 +368,20 @@ class FunctionalJudging:
             return [self._brief(theme) for theme in suited(chosen, self.serde, self.able)]
 
     def _brief(self, theme: Theme) -> Theme:
-        """The theme, with shorter programs where time is scarce: each theme is to come to its turn
-        before any has a second one.
+        """Return the theme, with shorter programs under a budget.
+
+        Then each theme gets a turn before any gets its second.
         """
         if self.plan.budget_s is None:
             return theme
         return replace(theme, length=min(theme.length, _BRIEF))
 
     def _journal(self) -> Callable[[Step, int], None] | None:
-        """Writes the steps of the program under way, so that a death can be told from them."""
+        """Return a function that journals the steps of the current program, or None without a
+        journal.
+
+        After a death the journal tells which step was not survived.
+        """
         if self.plan.journal is None:
             return None
         path = Path(self.plan.journal)

@@ -1,4 +1,4 @@
-"""Runs the recorded program of a functional contract again."""
+"""Run the recorded program of a functional contract again."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
+"""Characters of a value that an answer shows."""
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether a recorded program is still to blame on the contract.
+    """Return whether a recorded program still breaks the contract.
 
     Raises:
         ValueError: the data is no program.
@@ -49,7 +50,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _standing(plan: ItemPlan, trials: Trials, contract: str) -> ReplayAnswer:
-    """Which operations there are, and with which parameters."""
+    """Return whether the saver has the contract's operation and parameters: there is no program."""
     with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
         takes_path = store.drivers[0].takes_paths
     wanted = frozenset({contract})
@@ -63,7 +64,10 @@ def _standing(plan: ItemPlan, trials: Trials, contract: str) -> ReplayAnswer:
 
 
 def _shown(trials: Trials, program: Program, contract: str) -> Breach | None:
-    """The breach that the program still shows, looking at more, or at less, as searches do."""
+    """Return the breach that the program still shows, or None.
+
+    The program is run with more looks and with fewer, as searches do.
+    """
     for thorough, watch_inputs in product((True, False), repeat=2):
         search = ProgramSearch(trials, frozenset({contract}), watch_inputs)
         run = trials.replay(program, thorough=thorough, watch_inputs=watch_inputs)

@@ -1,4 +1,4 @@
-"""Plays scenarios on the saver under test and on InMemorySaver."""
+"""Play scenarios on the saver under test and on InMemorySaver."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from saverproof.targets.event_loop import Loop
 from saverproof.targets.target import Target
 
 _DELAYS_S = (0.0, 0.0, 0.002, 0.02)
+"""Seconds that a slow saver takes for an operation: mostly none, at times as long as a disk."""
 _OTHER_RUNS = 4
+"""Further runs on InMemorySaver before a difference counts: one quick, the others slowed down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +42,26 @@ class Play:
     mode: str
 
     def of(self, program: tuple[GraphStep, ...]) -> Play:
-        """The same with another program."""
+        """Return this play with another program."""
         return replace(self, scenario=replace(self.scenario, program=program))
 
 
 @dataclass(slots=True)
 class GraphBench:
-    """Where plays are given: through one API, on the target or on InMemorySaver."""
+    """What all plays of an item have in common: one API, the target, and InMemorySaver beside
+    it.
+    """
 
     target: Target
     plan: ItemPlan
     loop: Loop
     on_step: Callable[[Play, int], None] = lambda play, position: None
-    """Told of each step on the saver under test before it is taken."""
+    """Called before each step on the saver under test, with the play and the step's position."""
     calls: int = 0
     seconds: float = 0.0
     _numbers: Iterator[int] = field(default_factory=count)
     _own: str = ""
-    """What thread ids begin with, where an earlier run may have left some in the same store."""
+    """The prefix of thread ids, if the store may hold threads of an earlier run; else ""."""
 
     def __post_init__(self) -> None:
         if self.target.ref is not None and self.target.ref.shares_store:
@@ -65,27 +69,31 @@ class GraphBench:
 
     @property
     def deep(self) -> bool:
-        """Whether the saver keeps older checkpoints."""
+        """True if the saver keeps older checkpoints."""
         return Capability.HISTORY in self.plan.facts["capabilities"]
 
     @property
     def looks(self) -> tuple[str, ...]:
-        """What is looked at after each step. Without early writes, any of the writes that make up
-        a history may be lost, whatever the durability mode.
+        """The kinds of looks that are taken after each step.
+
+        Without early writes there is only the state: any of the writes that make up a history may
+        be lost, whatever the durability mode.
         """
         early = Capability.EARLY_WRITES in self.plan.facts["capabilities"]
         return (STATE, HISTORY, WRITES) if early else (STATE,)
 
     def store(self) -> AbstractContextManager[Store]:
-        """The target, opened on a workspace of its own."""
+        """Open the target in a workspace of its own for the length of a block."""
         return Store(self.target, Path(self.plan.folder), self.loop, (self.plan.api,))
 
     def expected(self, play: Play) -> list[Observation]:
-        """What is seen on InMemorySaver."""
+        """Return what a play shows on InMemorySaver."""
         return list(self._player(play, InMemorySaver()).play(play.scenario.program))
 
     def compared(self, play: Play, expected: list[Observation], saver: Any) -> GraphComparison:
-        """What is seen on ``saver``, on threads of its own, beside what was expected."""
+        """Play on ``saver``, with threads of the play's own, and compare it with what was
+        expected.
+        """
         player = self._player(play, saver)
         player.on_step = partial(self.on_step, play)
         program = play.scenario.program
@@ -96,14 +104,15 @@ class GraphBench:
             self.seconds += player.seconds
 
     def alone(self, play: Play) -> GraphComparison:
-        """The same on a saver opened for this play alone."""
+        """Play on InMemorySaver and on a saver opened for this play alone, and compare them."""
         expected = self.expected(play)
         with self.store() as store:
             return self.compared(play, expected, store.saver)
 
     def unsteady(self, play: Play, expected: list[Observation], until: int) -> bool:
-        """Whether InMemorySaver, quick or slow, ever gives anything else in the first ``until``
-        steps, so that nothing can be said of another saver.
+        """Return whether InMemorySaver itself varies in the first ``until`` steps, fast or slow.
+
+        If it does, nothing can be said of another saver.
         """
         program = play.scenario.program[:until]
         for number in range(_OTHER_RUNS):
@@ -126,7 +135,7 @@ class GraphBench:
 
 
 class SlowMemory(InMemorySaver):
-    """InMemorySaver that takes its time, now more and now less, as savers on disks do."""
+    """An InMemorySaver that waits for random times, as savers on disks do."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

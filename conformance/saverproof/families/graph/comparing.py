@@ -1,4 +1,4 @@
-"""Where a run differs from the same run on InMemorySaver, and which contract that breaks."""
+"""Compare a run with the same run on InMemorySaver, and blame a contract for each difference."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from saverproof.values import same
 
 @dataclass(frozen=True, slots=True)
 class GraphDifference:
-    """Something that was seen otherwise than expected: after which step, of which kind.
+    """Something that differs from InMemorySaver after the step at ``position``.
 
-    ``contract`` is the one that it breaks. ``path`` leads to the part that differs; ``expected``
-    and ``observed`` are that part.
+    ``kind`` is the kind of observation. ``contract`` is the one that the difference breaks.
+    ``path`` leads to the part that differs; ``expected`` and ``observed`` are that part.
     """
 
     contract: str
@@ -30,7 +30,9 @@ class GraphDifference:
 
 @dataclass(frozen=True, slots=True)
 class GraphComparison:
-    """``steps``: how many were judged for the scenario's own contract; ``differences``: the first
+    """The result of a comparison.
+
+    ``steps`` counts those judged for the scenario's own contract. ``differences`` has the first one
     for each contract.
     """
 
@@ -60,8 +62,10 @@ def compare(
 
 
 def _in_namespaces_listed(wanted: Observation, found: Observation) -> Any:
-    """What is expected, without the subgraphs' pending writes if listings show the root alone:
-    LangGraph names the namespace that it lists, and the look at pending writes names none.
+    """Return what is expected, limited to the root namespace if that is all that listings show.
+
+    LangGraph names a namespace when it lists, but the look at pending writes names none. A listing
+    without subgraphs is therefore no difference here.
     """
     if wanted.kind == WRITES and isinstance(found.value, dict) and set(found.value) == {ROOT}:
         return {ROOT: wanted.value.get(ROOT)} if ROOT in wanted.value else wanted.value
@@ -69,10 +73,11 @@ def _in_namespaces_listed(wanted: Observation, found: Observation) -> Any:
 
 
 def blamed(scenario: GraphScenario, seen: Observation) -> str:
-    """The contract that is broken if this is seen otherwise.
+    """Return the contract that a difference in this observation breaks.
 
-    What is stored is a matter of graph/same-run everywhere. The others promise what a call gives
-    and which nodes it executes; the one on replays, from the first replay on.
+    A difference in what is stored always breaks graph/same-run. The other contracts promise what a
+    call returns and which nodes it executes; the contract on replays does so from the first replay
+    on.
     """
     if scenario.contract == SAME or seen.kind not in (RESULT, NODES):
         return SAME
@@ -82,7 +87,9 @@ def blamed(scenario: GraphScenario, seen: Observation) -> str:
 
 
 def narrowed(path: str, expected: Any, observed: Any) -> tuple[str, Any, Any]:
-    """The innermost place that holds all of the difference."""
+    """Return the path of the innermost part that holds the whole difference, and both values
+    there.
+    """
     if isinstance(expected, dict) and isinstance(observed, dict):
         pairs = [
             (f"[{key!r}]", expected.get(key, _ABSENT), observed.get(key, _ABSENT))

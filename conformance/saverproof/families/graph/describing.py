@@ -1,4 +1,4 @@
-"""Programs in words, a line a step."""
+"""Describe the steps of programs on graphs, one line each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saverproof.values import show
 
 
 def describe(step: steps.GraphStep) -> str:
-    """A step in words."""
+    """Describe a step in words."""
     text = _said(step)
     return text if step.thread == "a" else f"on thread {step.thread!r}: {text}"
 

@@ -1,4 +1,4 @@
-"""Judges the graph family: the same graphs on the saver under test and on InMemorySaver."""
+"""Judge the graph family: run the same graphs on the saver under test and on InMemorySaver."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class GraphEffort:
-    """``all_modes``: each scenario in every durability mode, not in one each; ``programs`` are the
-    random ones; ``rounds`` is how often all of it is done.
+    """The amount of work for one item.
+
+    With ``all_modes`` each scenario is played in every durability mode, else in one. ``programs``
+    is the number of random programs, ``rounds`` how often everything is done.
     """
 
     all_modes: bool
@@ -51,7 +53,7 @@ EFFORTS = {
 
 @dataclass(frozen=True, slots=True)
 class GraphFamily:
-    """The same graphs on the saver under test and on InMemorySaver."""
+    """The family of contracts on graphs: they do the same on a saver as on InMemorySaver."""
 
     table: FamilyTable = TABLE
 
@@ -61,11 +63,14 @@ class GraphFamily:
             GraphJudging(plan, GraphBench(target, plan, loop, _journal(plan)), tally).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether a recorded graph still differs from its run on InMemorySaver."""
+        """Return whether a recorded graph still differs from its run on InMemorySaver."""
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Each line of the journal is a whole program; the last ends with what was not survived."""
+        """Blame the contract of the last line: each line of the journal is a whole program.
+
+        The program in the last line ends with the step that was not survived.
+        """
         last = journal[-1]
         steps = tuple(describe(step) for step in from_json(last["steps"]))
         return Blame(contract=last["contract"], steps=steps, program=last)
@@ -81,7 +86,7 @@ class GraphJudging:
     _found: set[str] = field(default_factory=set)
 
     def run(self) -> None:
-        """Play everything that the saver and the installed LangGraph can."""
+        """Play everything that the saver and the installed LangGraph support."""
         wanted = self.tally.wanted
         with self.bench.store() as store:
             budget = self.tally.budget
@@ -131,7 +136,7 @@ class GraphJudging:
 
 
 def plays(plan: ItemPlan) -> Iterator[Play]:
-    """Everything that is to be played, in order."""
+    """Yield the plays of an item in order."""
     effort = EFFORTS[plan.profile]
     there = durability_modes()
     for _ in range(effort.rounds):

@@ -1,4 +1,4 @@
-"""Puts a difference into words, data and a script."""
+"""Describe a difference in words, as data and by a script."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from saverproof.items import Finding, ItemPlan
 from saverproof.values import show
 
 _WIDTH = 1_200
+"""Characters of a value that a finding shows."""
 
 
 def finding(
     plan: ItemPlan, bench: GraphBench, play: Play, difference: GraphDifference, steady: bool
 ) -> Finding:
-    """A difference as the report has it; ``steady`` says that it was seen again."""
+    """Return a difference as a finding; ``steady`` says that a second run showed it again."""
     graph = play.scenario.graph
     where = f" at {difference.path}" if difference.path else ""
     script = ""
@@ -47,7 +48,7 @@ def finding(
 
 
 def program_json(play: Play, contract: str) -> dict[str, Any]:
-    """A play as JSON, for artefacts and journals, and the contract to be judged by it."""
+    """Return a play as JSON, for artefacts and journals, with the contract that it is about."""
     return {
         "contract": contract,
         "scenario": play.scenario.name,

@@ -1,4 +1,4 @@
-"""What the installed LangGraph can do."""
+"""Find out what the installed LangGraph supports."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SORTED_WRITES = "pending writes in a promised order"
 
 @cache
 def durability_modes() -> dict[str, dict[str, Any]]:
-    """Durability mode -> the arguments of ``invoke`` and ``stream`` that ask for it.
+    """Return durability mode -> the arguments of ``invoke`` and ``stream`` that choose it.
 
-    LangGraph before 0.6 has no ``durability``, but a ``checkpoint_during`` that stands for two of
-    the three modes.
+    LangGraph before 0.6 has no ``durability``, but a ``checkpoint_during`` for two of the three
+    modes.
     """
     parameters = inspect.signature(Pregel.stream).parameters
     if "durability" in parameters:
@@ -34,7 +34,7 @@ def durability_modes() -> dict[str, dict[str, Any]]:
 
 @cache
 def abilities() -> frozenset[str]:
-    """The names above of what is there."""
+    """Return those of the names above that the installed release supports."""
     found = set()
     if find_spec("langgraph.channels.delta") is not None:
         found.add(DELTA)

@@ -1,4 +1,4 @@
-"""What nodes leave behind outside of the store: which of them were executed, and how often."""
+"""Notes that nodes make outside of the store: which nodes were executed, and how often."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Notes(list[str]):
-    """Notes in memory: called with a node's name, it gives how often that was noted, now included.
+    """Notes in memory. A call with a node's name notes it, and returns how often it is noted now.
 
     ``gate`` opens when the caller of the graph has seen a part of the stream.
     """
@@ -23,7 +23,7 @@ class Notes(list[str]):
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add a line to a file, which is there after the process was killed.
+    """Append a line to a file, where it survives the death of the process.
 
     It is one write to a descriptor opened with O_APPEND, so that threads and processes do not mix
     their lines.
@@ -37,7 +37,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 class FileNotes:
-    """Notes in a file, one name a line, with as much of a list as a player needs."""
+    """Notes in a file, one name a line, with those methods of a list that a player needs."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -54,7 +54,7 @@ class FileNotes:
         return self.names()[which]
 
     def names(self) -> list[str]:
-        """The names noted so far, oldest first."""
+        """Return the names noted so far, oldest first."""
         try:
             return self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:

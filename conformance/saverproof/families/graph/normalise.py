@@ -1,5 +1,7 @@
-"""What graphs give, as plain data without what may differ between two runs of the same program:
-ids, timestamps, versions, and the order of what happens side by side.
+"""Convert what graphs return to plain data that is equal in each run of a program.
+
+Left out or put in order is what may differ: ids, timestamps, versions, and the order of what
+happens side by side.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|
 
 
 def plain(value: Any) -> Any:
-    """Any value that came out of a graph."""
+    """Convert any value that came out of a graph."""
     if isinstance(value, str):
         return without_ids(value)
     if isinstance(value, StateSnapshot):
@@ -40,12 +42,12 @@ def plain(value: Any) -> Any:
 
 
 def without_ids(text: str) -> str:
-    """The text with its ids of tasks, checkpoints and interrupts masked."""
+    """Return the text with the ids of tasks, checkpoints and interrupts masked."""
     return _ID.sub("<id>", text)
 
 
 def plain_snapshot(snapshot: StateSnapshot) -> dict[str, Any]:
-    """The state of a graph at one checkpoint."""
+    """Convert the state of a graph at one checkpoint."""
     metadata: Mapping[str, Any] = snapshot.metadata or {}
     return {
         "values": plain(snapshot.values),
@@ -72,7 +74,9 @@ def _error(error: Any) -> str:
 
 
 def plain_history(history: Iterable[StateSnapshot]) -> list[dict[str, Any]]:
-    """The history as it was given, each with the number of its parent, the oldest being 0."""
+    """Convert a history in its own order. Each entry has the number of its parent; the oldest is
+    0.
+    """
     snapshots = list(history)
     ids = [_checkpoint_id(snapshot.config) for snapshot in reversed(snapshots)]
     numbers: dict[Any, Any] = {id: number for number, id in enumerate(ids)}
@@ -91,9 +95,9 @@ def _checkpoint_id(config: Any) -> Any:
 
 
 def plain_writes(tuples: Iterable[Any]) -> dict[str, list[Any]]:
-    """Namespace -> for each checkpoint, newest first, source, step and the writes of each task.
+    """Return namespace -> for each checkpoint, newest first, its source, step and writes by task.
 
-    Several namespaces that differ only by ids are told apart by what is in them.
+    Namespaces that differ only by ids are put in the order of their contents.
     """
     namespaces: dict[str, list[Any]] = defaultdict(list)
     for found in tuples:
@@ -124,8 +128,9 @@ def _by_task(writes: Iterable[Any]) -> list[Any]:
 
 
 def _kept(writes: list[Any]) -> list[Any]:
-    """The output if there is any. Questions and answers on the way to it have no more meaning, and
-    whether they are replaced in a batch together with output is the business of another contract
+    """Return the output if there is any, without the questions and answers that led to it.
+
+    They have no more meaning then. Another contract says whether a batch with output replaces them
     (upsert/special-write-last-wins-mixed).
     """
     return [write for write in writes if write[0] not in _CONTROL] or writes

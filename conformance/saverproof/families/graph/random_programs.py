@@ -12,12 +12,18 @@ from saverproof.families.graph.installed import DELTA
 from saverproof.families.graph.scenarios import SAME, GraphScenario
 
 _LONGEST = 8
+"""Most steps of a random program: each runs a graph, and shrinking repeats it often."""
 _CHECKPOINTS = 6
+"""Checkpoints that steps go back to: so many there mostly are after a few runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Play:
-    """What can be done with a graph: inputs, (node, values) it may be updated as, and questions."""
+    """The moves that suit a graph.
+
+    ``inputs`` start it, ``updates`` are (node, values) pairs, ``questions`` are those that it asks,
+    and ``wants`` is what LangGraph must support.
+    """
 
     inputs: tuple[steps.Json, ...]
     updates: tuple[tuple[str, steps.Json], ...]
@@ -50,7 +56,10 @@ _PLAYS: Mapping[str, _Play] = {
 
 
 def drawn(choose: Random, name: str, *, deep: bool) -> GraphScenario:
-    """A random program on a random graph; without ``deep``, none that needs older checkpoints."""
+    """Return a random program on a random graph.
+
+    Without ``deep`` the program needs no older checkpoints.
+    """
     graph = choose.choice(sorted(_PLAYS))
     play = _PLAYS[graph]
     moves = [_input, _input, _on, _update]

@@ -1,4 +1,4 @@
-"""The body of a script: a program on a graph as Python statements."""
+"""Write a program on a graph as Python statements, the body of a script."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from saverproof.scripts.source import literal
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Renders a program for one API. ``how`` chooses the durability mode; ``failing`` are the
-    positions of steps that raise as they should; ``gate`` says that a stream opens the note's gate.
+    """A writer of programs for one API.
+
+    ``how`` chooses the durability mode. ``failing`` are the positions of steps that raise on
+    InMemorySaver as well. ``gate`` says that a stream opens the note's gate.
     """
 
     api: str
@@ -24,7 +26,9 @@ class Body:
     gate: bool
 
     def lines(self, program: steps.Program, kind: str, parents: bool) -> list[str]:
-        """The statements of a function that ends by returning what is seen of ``kind``."""
+        """Return the statements of a function that returns what is observed of ``kind`` at the
+        end.
+        """
         threads = list(dict.fromkeys(step.thread for step in program))
         lines = [
             f'{_config(thread)} = {{"configurable": {{"thread_id": "{thread}"}}}}'
@@ -54,7 +58,7 @@ class Body:
         return self._calls.call(self.api, "graph", method, *arguments)
 
     def _each(self, method: str, *arguments: str) -> str:
-        """What stands in a ``for``, with the keyword ``async`` before it where it must."""
+        """Return the expression over which a ``for`` or ``async for`` iterates."""
         return f"graph.{'a' if self.api == 'async' else ''}{method}({', '.join(arguments)})"
 
     def _all(self, method: str, *arguments: str) -> str:
@@ -73,7 +77,7 @@ class Body:
         return config if number is None else f"history[{-1 - number}].config"
 
     def _history_for(self, step: steps.GraphStep) -> list[str]:
-        """The history, if the step names a checkpoint of it by number."""
+        """Return the statement that reads the history, if the step names a checkpoint by number."""
         if all(getattr(step, name, None) is None for name in ("at", "before")):
             return []
         return [f"history = {self._all('get_state_history', _config(step.thread))}"]

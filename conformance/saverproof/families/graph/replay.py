@@ -1,4 +1,4 @@
-"""Plays the recorded program of a graph again: an artefact's "program" as a finding gave it."""
+"""Play the recorded program of a graph again, from the "program" of an artefact."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from saverproof.targets.target import Target
 from saverproof.values import show
 
 WIDTH = 1_200
+"""Characters of a value that an answer shows."""
 _KEYS = ("contract", "scenario", "graph", "durability", "steps")
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether a recorded graph still goes otherwise than on InMemorySaver.
+    """Return whether a recorded graph still differs from its run on InMemorySaver.
 
     Raises:
-        ValueError: the data is no recorded program; the one line says what was found and expected.
+        ValueError: the data is no recorded program; one line says what was found and expected.
         OpeningError: the saver could not be opened or closed.
     """
     play = _read(data)
@@ -40,7 +41,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _read(data: object) -> Play:
-    """The play of a finding's ``program``."""
+    """Return the play of a finding's ``program``."""
     if not isinstance(data, Mapping) or any(key not in data for key in _KEYS):
         raise ValueError(f"found {data!r:.60}, expected an object with {', '.join(_KEYS)}")
     for key, known in (("graph", GRAPHS), ("durability", durability_modes())):

@@ -1,4 +1,4 @@
-"""Plays a program on a graph, and takes down what is seen after each step."""
+"""Play a program on a graph, and record what is observed after each step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saverproof.process import heartbeat
 from saverproof.targets.calling import Api, every
 
 Maker = Callable[[Any, Any], Any]
-"""Makes a compiled graph of a note and a saver."""
+"""A function that makes a compiled graph, given a note and a saver."""
 
 RESULT, NODES, STATE, HISTORY, WRITES = "result", "nodes", "state", "history", "writes"
 MEANING: Mapping[str, str] = {
@@ -38,7 +38,7 @@ MEANING: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one kind after the step at ``position``, as plain data."""
+    """One kind of observation after the step at ``position``, as plain data."""
 
     position: int
     kind: str
@@ -46,15 +46,15 @@ class Observation:
 
 
 class NoCheckpoint(Exception):  # noqa: N818 (what there is not)
-    """The thread has not as many checkpoints as a step asks for."""
+    """The thread has fewer checkpoints than a step asks for."""
 
 
 class Player:
-    """One graph on one saver.
+    """A player of programs on one graph and one saver.
 
-    ``how`` are the arguments of ``invoke`` and ``stream`` that choose the durability mode;
-    ``prefix`` stands before every thread id; without ``deep`` only the newest checkpoint of each
-    thread is looked at, and only for what is among ``looks``.
+    ``how`` are the arguments of ``invoke`` and ``stream`` that choose the durability mode.
+    ``prefix`` begins every thread id. ``looks`` are the kinds of looks after each step. Without
+    ``deep`` only the newest checkpoint of each thread is looked at.
     """
 
     def __init__(
@@ -83,10 +83,10 @@ class Player:
         self._snapshots: dict[str, list[Any]] = {}
 
     def play(self, program: steps.Program) -> Iterator[Observation]:
-        """Take the steps one by one; what was seen after each comes before the next is taken.
+        """Take the steps one by one, and yield what is observed after each before taking the next.
 
-        Ends early at a step from a checkpoint that there is not, as in programs for modes that save
-        less often.
+        The play ends early at a step from a checkpoint that does not exist: some durability modes
+        save less often.
         """
         for position, step in enumerate(program):
             self.on_step(position)
@@ -243,6 +243,6 @@ class Player:
 
 
 def interrupt_id(interrupt: Any) -> str:
-    """The id by which one of several questions is answered."""
+    """Return the id by which one of several questions is answered."""
     found = getattr(interrupt, "id", None)
     return str(found if found is not None else interrupt.interrupt_id)

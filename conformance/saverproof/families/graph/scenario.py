@@ -1,4 +1,4 @@
-"""What a scenario is: a program on a graph, and the contract that it puts to the test."""
+"""Scenarios: programs on a graph, each with the contract that it judges."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ _WHERE: Mapping[str, str] = {
     }.items()
     for name in names.split()
 }
-"""Graph -> module of its definition. ``name_async`` is its twin for the async API, if it has one.
-"""
+"""Graph -> module of its definition. A twin for the async API is called ``name_async``."""
 
 GRAPHS = tuple(_WHERE)
 """The names of all graphs."""
 
 
 def maker(graph: str, api: str) -> Maker:
-    """The function that makes the graph of that name for "sync" or "async" use.
+    """Return the function that makes the graph of this name for "sync" or "async" use.
 
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such graph.
     """
     module = import_module(_WHERE[graph])
     plain: Maker = getattr(module, graph)
@@ -53,7 +52,7 @@ ALL_MODES = ("sync", "async", "exit")
 
 @dataclass(frozen=True, slots=True)
 class GraphScenario:
-    """A program on a graph, and the contract that it puts to the test."""
+    """A program on a graph, and the contract that it judges."""
 
     name: str
     contract: str
@@ -63,7 +62,7 @@ class GraphScenario:
     modes: tuple[str, ...] = ALL_MODES
     """The durability modes in which the outcome does not depend on luck."""
     wants: frozenset[str] = frozenset()
-    """What the installed LangGraph must be able to do."""
+    """Abilities that the installed LangGraph must have (see ``installed.abilities``)."""
 
     @property
     def first_replay(self) -> int:
@@ -78,7 +77,9 @@ class GraphScenario:
         )
 
     def objection(self, capabilities: Collection[str]) -> str | None:
-        """Why this cannot be played on a saver of these capabilities; None if it can."""
+        """Return why this cannot be played on a saver with these capabilities, or None if it
+        can.
+        """
         for capability in sorted(self.needs):
             if capability not in capabilities:
                 return f"the saver lacks {capability}"
@@ -97,7 +98,7 @@ def planned(
     modes: tuple[str, ...] = ALL_MODES,
     wants: tuple[str, ...] = (),
 ) -> GraphScenario:
-    """A scenario; ``waits`` says that the graph leaves work pending between two steps."""
+    """Return a scenario; ``waits`` says that the graph leaves work pending between two steps."""
     # A delta channel is rebuilt from the writes on older checkpoints.
     history = steps.needs_history(program) or contract == REPLAY or DELTA in wants
     needs = {Capability.HISTORY} if history else set()
@@ -107,5 +108,5 @@ def planned(
 
 
 def log(*lines: object) -> dict[str, object]:
-    """An input, or an update, for the graphs whose state has a log."""
+    """Return an input or update for the graphs whose state has a log."""
     return {"log": list(lines)}

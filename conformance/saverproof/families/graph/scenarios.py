@@ -18,10 +18,10 @@ SCENARIOS: tuple[GraphScenario, ...] = (*runs.SCENARIOS, *forks.SCENARIOS, *nest
 
 
 def scenario(name: str) -> GraphScenario:
-    """The scenario of that name.
+    """Return the scenario of this name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such scenario.
     """
     return {one.name: one for one in SCENARIOS}[name]
 

@@ -52,9 +52,9 @@ def reproducer(
     expected: list[Observation],
     api: str,
 ) -> str:
-    """The source of a script that shows the difference, or "" if none can be made that does.
+    """Return the source of a script that shows the difference, or "" if none does.
 
-    It was run twice: on the target it complained, on InMemorySaver it did not.
+    The script was run twice: it complained about the target, and not about InMemorySaver.
     """
     opening = opening_of(target)
     if opening is None:
@@ -72,7 +72,7 @@ def script(
     opening: Opening,
     name: str,
 ) -> str:
-    """The script."""
+    """Return the source of a script that compares a run with what is expected."""
     make = maker(play.scenario.graph, api)
     graph = inspect.getsource(make)
     gate, counts = "note.gate" in graph, re.search(r"(if|return) note\(", graph)
@@ -104,13 +104,13 @@ def script(
 
 
 def imports_of(make: Callable[..., object]) -> list[str]:
-    """The import statements of the module of a function that makes a graph."""
+    """Return the import statements of the module that defines a graph's function."""
     tree = ast.parse(inspect.getsource(importlib.import_module(make.__module__)))
     return [ast.unparse(one) for one in tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
 
 
 def _failing(expected: list[Observation]) -> set[int]:
-    """The steps whose result is an exception."""
+    """Return the positions of the steps whose expected result is an exception."""
     found = set()
     for seen in expected:
         last = seen.value[-1] if isinstance(seen.value, list) and seen.value else seen.value

@@ -1,4 +1,4 @@
-"""Makes a play that shows a difference shorter."""
+"""Shorten a play that shows a difference."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from saverproof.programs.spans import without_spans
 def shrunk(
     bench: GraphBench, play: Play, difference: GraphDifference
 ) -> tuple[Play, GraphDifference, bool]:
-    """The shortest play found that still breaks the contract, where, and whether it did so again.
+    """Return the shortest play found that still breaks the contract.
 
-    Each step that can be spared is left out. What is not seen again alone on a new store is handed
-    back as it was.
+    Its difference comes with it, and whether that was seen again. Each step that can be spared is
+    left out. If a new saver that plays it alone does not show the difference, the play is returned
+    as it was.
     """
     program = play.scenario.program[: difference.position + 1]
     replays = _Replays(bench, play, difference.contract)
@@ -29,7 +30,7 @@ def shrunk(
 
 @dataclass(slots=True)
 class _Replays:
-    """Plays parts of a program; ``program`` is the last that showed the difference."""
+    """A player of parts of a program; ``program`` is the last part that showed the difference."""
 
     bench: GraphBench
     play: Play
@@ -38,7 +39,7 @@ class _Replays:
     shown: GraphDifference | None = None
 
     def tried(self, program: Program) -> Program | None:
-        """The program as far as it shows the difference, if it does."""
+        """Return the program up to the step that shows the difference, or None if none shows it."""
         shown = self.bench.alone(self.play.of(program)).differences.get(self.contract)
         if shown is None:
             return None

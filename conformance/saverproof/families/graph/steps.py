@@ -1,6 +1,6 @@
-"""What is done with a graph, as data: the steps of a program.
+"""The steps of programs on a graph, as data.
 
-Checkpoints are named by number, the oldest of the root namespace being 0. All values are JSON.
+Checkpoints are named by number; the oldest of the root namespace is 0. All values are JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class GraphStep:
 
 @dataclass(frozen=True, slots=True)
 class Invoke(GraphStep):
-    """Run the graph on an input, or on from where it is (None); from checkpoint ``at`` if given."""
+    """Run the graph on an input, or let it go on (None), from checkpoint ``at`` if that is
+    given.
+    """
 
     given: Json = None
     at: int | None = None
@@ -31,7 +33,7 @@ class Invoke(GraphStep):
 
 @dataclass(frozen=True, slots=True)
 class Stream(GraphStep):
-    """Run the graph and take down its stream."""
+    """Run the graph and record its stream."""
 
     given: Json = None
     modes: tuple[str, ...] = ("updates",)
@@ -40,7 +42,7 @@ class Stream(GraphStep):
 
 @dataclass(frozen=True, slots=True)
 class Answer(GraphStep):
-    """Resume with an answer to the one question that is open, and with an update if given."""
+    """Resume with an answer to the one open question, and with an update if one is given."""
 
     answer: Json
     update: Json = None
@@ -56,7 +58,7 @@ class AnswerEach(GraphStep):
 
 @dataclass(frozen=True, slots=True)
 class Update(GraphStep):
-    """Change the state as if a node had, on top of checkpoint ``at`` if given."""
+    """Change the state as if a node had done so, on top of checkpoint ``at`` if that is given."""
 
     values: Json
     as_node: str | None = None
@@ -73,14 +75,14 @@ class UpdateInside(GraphStep):
 
 @dataclass(frozen=True, slots=True)
 class UpdateMany(GraphStep):
-    """Change the state in several supersteps of (values, node) each."""
+    """Change the state in several supersteps, each a list of (values, node)."""
 
     supersteps: tuple[tuple[tuple[Json, str], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Copy(GraphStep):
-    """Fork by a copy of checkpoint ``at``."""
+    """Fork the thread by a copy of checkpoint ``at``."""
 
     at: int
 
@@ -94,7 +96,9 @@ class Look(GraphStep):
 
 @dataclass(frozen=True, slots=True)
 class History(GraphStep):
-    """Ask for the history: so many, before a checkpoint, with a source ("input", "loop", …)."""
+    """Ask for the history: at most ``limit`` entries, before a checkpoint, with a source ("input",
+    …).
+    """
 
     limit: int | None = None
     before: int | None = None
@@ -124,7 +128,7 @@ KINDS: Mapping[str, type[GraphStep]] = {
 
 
 def needs_history(program: Program) -> bool:
-    """Whether a step asks for more than the newest checkpoint."""
+    """Return whether a step asks for more than the newest checkpoint."""
     return any(
         isinstance(step, READING) or getattr(step, "at", None) is not None for step in program
     )

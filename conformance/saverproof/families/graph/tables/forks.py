@@ -1,4 +1,4 @@
-"""What goes back in a thread's history, or changes its state by hand."""
+"""Scenarios that go back in a thread's history, or change its state by hand."""
 
 from __future__ import annotations
 

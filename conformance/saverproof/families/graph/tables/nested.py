@@ -1,4 +1,4 @@
-"""Graphs inside of graphs, delta channels, and the functional API."""
+"""Scenarios of graphs inside graphs, delta channels, and the functional API."""
 
 from __future__ import annotations
 

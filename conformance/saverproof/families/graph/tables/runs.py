@@ -1,4 +1,4 @@
-"""Runs of graphs without graphs inside: plain, with questions, with failures."""
+"""Scenarios of graphs without subgraphs: plain runs, questions, failures."""
 
 from __future__ import annotations
 
