@@ -23,7 +23,7 @@ COUNT = ""
 
 _UNHARMED = frozenset({"clean", "absent", "whole"})
 _AFTER = "after "
-_IN_ORDER = ("statement", "io", "system call", "call", "acknowledged", "instant")
+_IN_ORDER = ("statement", "io", "system call", "call", "acknowledged", "instant", "recovery")
 """The kinds of places of a kill: those inside an operation, its end, and any time."""
 
 _STEPS = (1, 1.5, 2, 3, 5, 7)

@@ -33,6 +33,7 @@ KILL_KINDS = {
     "call": "before or after a call that changes a file, or talks to a server",
     "acknowledged": "when the operation had returned",
     "instant": "at an instant chosen by chance",
+    "recovery": "in an operation, and each process that opened the store again, one place later",
     "graph operation": "a whole graph, before or after one of its operations",
 }
 """Where a process is killed, for each kind of place."""

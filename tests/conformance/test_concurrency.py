@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
 from tests.wrong_savers.concurrency import NoLock, WritesReadAndWrittenBack
 from tests.wrong_savers.in_threads import InThreads
@@ -85,7 +86,8 @@ def attribute_of(wrong: WrongSaver) -> str:
 
 
 def is_durable(wrong: WrongSaver) -> bool:
-    return not issubclass(wrong.saver, ReferenceSaver)
+    in_a_file = issubclass(wrong.saver, StateFileReference)
+    return in_a_file or not issubclass(wrong.saver, ReferenceSaver)
 
 
 SAVERS = SimpleNamespace(

@@ -67,6 +67,7 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "list-holds-atransaction",
         EVERY_CALL | {"by": By.SAME.value},
     ),
+    "puts within a listing": (ITERATION, "list-counts-from-the-newest", {"shifted": True}),
     "unknown reads": (NOTHING, "read-is-counted", {}),
 }
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from saverproof.reference.store import CheckpointRow
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.registry import wrong
 
 INSTANCES = "concurrency/instances-agree"
@@ -86,3 +87,25 @@ class LatestIdKeptByTheProcess(LatestIdKept):
 
     def _kept(self) -> dict[Any, Any]:
         return self.shared.setdefault(self.database.path, {})
+
+
+@wrong(INSTANCES, "that others have written is told by the size of the file")
+class SizeTellsOfChanges(StateFileReference):
+    """Does without what changes at every write: the file's number, and its time in nanoseconds."""
+
+    size: int | None = None
+
+    def catch_up(self) -> None:
+        file = self.folder / "state.json"
+        size = file.stat().st_size if file.exists() else None
+        if size is None or size != self.size:
+            super().catch_up()
+        self.size = size
+
+    def replace(self, data: bytes) -> None:
+        super().replace(data)
+        self.size = len(data)
+
+    def forget(self) -> None:
+        self.size = None
+        super().forget()

@@ -14,6 +14,7 @@ import pytest
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Store
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.concurrency import (
     BusyIsSwallowed,
@@ -31,10 +32,12 @@ from tests.wrong_savers.instances import (
     LatestIdKept,
     LatestIdKeptByTheProcess,
     ListingKept,
+    SizeTellsOfChanges,
 )
 from tests.wrong_savers.readers import (
     CacheOfTheInstance,
     ClearedTooEarly,
+    ListCountsFromTheNewest,
     ListHoldsATransaction,
     ListHoldsTheLock,
     ListIteratesTheDict,
@@ -195,6 +198,24 @@ def test_a_paused_list_keeps_others_out(saver: Any, tmp_path: Path) -> None:
     assert not in_a_thread(lambda: probe.saver.database.lock.acquire(blocking=False))
     listing.close()
     assert in_a_thread(lambda: probe.saver.database.lock.acquire(blocking=False))
+
+
+@pytest.mark.parametrize(("saver", "listed"), [(SqliteReference, 2), (ListCountsFromTheNewest, 3)])
+def test_a_put_shifts_the_pages_of_a_paused_list(saver: Any, listed: int, tmp_path: Path) -> None:
+    probe = prepared(Probe(opening(saver), tmp_path, "sync"))
+    listing = probe.saver.list(probe.config())
+    next(listing)
+    probe.put(3)
+    assert 1 + len([*listing]) == listed
+
+
+@pytest.mark.parametrize(("saver", "found"), [(StateFileReference, 2), (SizeTellsOfChanges, 1)])
+def test_what_is_as_long_as_before_looks_unchanged(saver: Any, found: int, tmp_path: Path) -> None:
+    first, second = (Probe(opening(saver), tmp_path, "sync") for _ in range(2))
+    first.put(1, metadata={"count": 1})
+    second.tuple()
+    first.put(1, metadata={"count": 2})
+    assert second.tuple().metadata["count"] == found
 
 
 def test_a_put_breaks_a_paused_list() -> None:

@@ -105,7 +105,7 @@ ITERATION_DOES_NOT_BLOCK = Contract(
     level=Level.SHOULD,
     statement=(
         "Between two items of `list`, any operation may be called on the same saver, from the "
-        "same thread or task."
+        "same thread or task, and what was there before is listed all the same, once."
     ),
     source="advice; issue langchain-ai/langgraph#8558",
     wrong="the generator yields while it holds the saver's lock",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -60,6 +60,15 @@ def _put(
     return steps.Put(thread, namespace, number, parent, changes=changes, metadata=metadata)
 
 
+def _counted(number: int) -> steps.Put:
+    """Put a checkpoint again, as long as with any other number of two digits.
+
+    Only its metadata differ: a new value may be kept beside the old one.
+    """
+    metadata = {"source": "loop", "run_id": "run-2", "count": number}
+    return replace(_put("a", 4, 2), changes=(), metadata=metadata)
+
+
 CHANGES = (
     Part(table.CHANGE.at("first checkpoint"), _put("a", 1)),
     Part(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1)),
@@ -69,6 +78,9 @@ CHANGES = (
     Part(table.CHANGE.at("newer checkpoint"), _put("a", 4, 2, run="run-2")),
     Part(table.CHANGE.at("older checkpoint"), _put("a", 3, 1), Capability.HISTORY),
     Part(table.CHANGE.at("checkpoint put again"), _put("a", 4, 2, run="run-2", seed=77)),
+    # A file that is written again within its second, as long as before, looks unchanged. One second
+    # may end between two of them.
+    *(Part(table.CHANGE.at("checkpoint put again"), _counted(number)) for number in (81, 82, 83)),
     Part(table.CHANGE.at("copy_thread"), steps.CopyThread("a", "b"), Capability.COPY_THREAD),
     Part(
         table.CHANGE.at("delete_for_runs"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any
 
 from saverproof.errors import describe
+from saverproof.execution.view import contents_of
 from saverproof.families.concurrency.calling import Caller
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.records import PLACES, CallKind, Operation
@@ -56,7 +57,9 @@ was not there before, and another thread's end.
 def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List a thread and make calls between the items.
 
-    Gives "calls": for each its operation and what it raised, or None; "standstill", if one never
+    Gives "calls": for each its operation and what it raised, or None; "there": the checkpoints that
+    were listed before, and "listed": those that the listing gave, as far as it was asked;
+    "standstill", if one never
     returned; "operation" that was under way then; "listing", where the listing stood; "released",
     whether the call returned once the listing had been closed.
     """
@@ -67,6 +70,8 @@ def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     still = await_end(stage, scene.progress, scene.loop, PATIENCE_S)
     return {
         "calls": list(play.calls),
+        "there": play.there,
+        "listed": list(play.listed),
         "trouble": play.trouble,
         "operation": play.under_way,
         "standstill": encode(still),
@@ -85,6 +90,8 @@ class Iterating:
         self.trouble: str | None = None
         self.under_way = "opening the saver"
         self.listing: Any = None
+        self.there: list[list[str]] = []
+        self.listed: list[list[str]] = []
         self._between = [one for one in BETWEEN if method_of(one) in operations]
         self._give_up = threading.Event()
 
@@ -104,9 +111,11 @@ class Iterating:
     # --- sync ------------------------------------------------------------------------------
 
     def _sync(self, saver: Any, caller: Caller) -> None:
+        with suppress(Exception):
+            self.there = [*map(_named, saver.list(self._listed()))]
         self.listing = iter(saver.list(self._listed()))
         with self._next():
-            next(self.listing, None)
+            self._take(next(self.listing, None))
         for operation in self._between:
             self._begin(operation)
             if self.by is By.SAME:
@@ -119,10 +128,11 @@ class Iterating:
                 return
             if self.by is not By.LEFT:
                 with self._next():
-                    next(self.listing, None)
+                    self._take(next(self.listing, None))
         if self.by is not By.LEFT:
             with self._next():
-                list(self.listing)
+                for found in self.listing:
+                    self._take(found)
 
     def _beside(self, caller: Caller, operation: Operation) -> None:
         other = threading.Thread(
@@ -139,9 +149,11 @@ class Iterating:
     # --- async -----------------------------------------------------------------------------
 
     async def _async(self, saver: Any, caller: Caller) -> None:
+        with suppress(Exception):
+            self.there = [_named(found) async for found in saver.alist(self._listed())]
         self.listing = aiter(saver.alist(self._listed()))
         with self._next():
-            await anext(self.listing, None)
+            self._take(await anext(self.listing, None))
         for operation in self._between:
             self._begin(operation)
             if self.by is By.SAME:
@@ -153,11 +165,11 @@ class Iterating:
                 return
             if self.by is not By.LEFT:
                 with self._next():
-                    await anext(self.listing, None)
+                    self._take(await anext(self.listing, None))
         if self.by is not By.LEFT:
             with self._next():
-                async for _ in self.listing:
-                    pass
+                async for found in self.listing:
+                    self._take(found)
 
     async def _await_beside(self, caller: Caller, operation: Operation) -> None:
         other = asyncio.create_task(caller.await_call(operation), name="the other one")
@@ -172,6 +184,11 @@ class Iterating:
     def _listed(self) -> Any:
         config = {"configurable": {"thread_id": PLACES[LISTED][0]}}
         return self.scene.ids.config(config) if self.scene.ids else config
+
+    def _take(self, found: Any) -> None:
+        """Keep which checkpoint the listing gave, if it gave one."""
+        if found is not None:
+            self.listed.append(_named(found))
 
     def _begin(self, operation: Operation) -> None:
         self.under_way = operation.describe()
@@ -201,6 +218,11 @@ class Iterating:
         self._give_up.set()
         await_end(stage, self.scene.progress, self.scene.loop, PATIENCE_S)
         return len(self.calls) > before
+
+
+def _named(found: Any) -> list[str]:
+    """The namespace and the id of a checkpoint."""
+    return [*contents_of(found)[0][1:]]
 
 
 def method_of(operation: Operation) -> str:

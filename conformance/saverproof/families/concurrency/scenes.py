@@ -39,7 +39,7 @@ def died(contract: str, result: TrialResult) -> Problem | None:
 
 def iterate(bench: CallerBench, by: By, record: SceneRecord) -> bool:
     """Leave a listing between two items, and call; whether that hung."""
-    scene = {"scene": "iteration", "by": by.value}
+    scene: dict[str, Any] = {"scene": "iteration", "by": by.value}
     operations = bench.plan.facts["operations"][bench.plan.api]
     with bench.store() as store:
         result = bench.played(
@@ -55,15 +55,16 @@ def iterate(bench: CallerBench, by: By, record: SceneRecord) -> bool:
         return False
     record.tally.operations += len(seen["calls"])
     record.tally.agreed(ITERATION, len(seen["calls"]))
-    record.saw(list(_wrong_in_iteration(seen, by)), scene | {"calls": _to_blame(seen)})
+    wrong = list(_wrong_in_iteration(seen, by))
+    if not wrong and by is not By.LEFT:
+        wrong = list(_wrong_in_what_was_listed(seen, by))
+        scene |= {"shifted": True}
+    record.saw(wrong, scene | {"calls": _to_blame(seen)})
     return seen["standstill"] is not None
 
 
 def _wrong_in_iteration(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
-    steps = ["list of thread 'a', its first item taken"]
-    steps += [
-        f"{what}  -> {'raised ' + error if error else 'returned'}" for what, error in seen["calls"]
-    ]
+    steps = _steps_of(seen)
     expected = f"between two items of list, {by.value} may call any operation"
     still = seen["standstill"]
     if still is not None and still["hung"]:
@@ -90,6 +91,32 @@ def _wrong_in_iteration(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
                 f"{what}: raised {error}",
                 steps=tuple(steps[: number + 2]),
             )
+
+
+def _steps_of(seen: Mapping[str, Any]) -> list[str]:
+    """What was called, and how each call ended."""
+    return [
+        "list of thread 'a', its first item taken",
+        *(
+            f"{what}  -> {'raised ' + error if error else 'returned'}"
+            for what, error in seen["calls"]
+        ),
+    ]
+
+
+def _wrong_in_what_was_listed(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
+    """What was there before the listing, and was not deleted, is to be listed once."""
+    times = [seen["listed"].count(known) for known in seen["there"]]
+    if all(count == 1 for count in times):
+        return
+    left_out, again = times.count(0), sum(count > 1 for count in times)
+    yield Problem(
+        ITERATION,
+        f"list leaves out checkpoints, or gives them twice, when {by.value} puts between its items",
+        f"each of the {len(times)} checkpoints that were there before, once",
+        f"{left_out} of them left out, {again} given more than once",
+        steps=tuple(_steps_of(seen)),
+    )
 
 
 _NEXT = "the next item"

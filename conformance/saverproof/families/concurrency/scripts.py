@@ -83,7 +83,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         "shared": scene.get("sharing") == Sharing.SHARED,
         "file": scene.get("file"),
     }
-    if name == ITERATION:
+    if name == ITERATION and not scene.get("shifted"):
         words |= listing_words(api, scene["by"], scene["calls"])
         if not words["calls"]:
             return ""
@@ -95,6 +95,8 @@ def _template(name: str, scene: dict[str, Any]) -> str:
     """The template for a contract, among those of this package."""
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"
+    if scene.get("shifted"):
+        return "shifted"
     known = {
         ITERATION: "listing",
         NOTHING: "unknown_reads",
