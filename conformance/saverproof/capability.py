@@ -1,10 +1,10 @@
-"""What a saver may or may not be able to do."""
+"""The abilities that a saver may have or lack."""
 
 from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """One thing that some savers do and others do not.
+    """An ability that some savers have and others lack.
 
     Each is found by calling the saver, so that a method that only raises NotImplementedError counts
     as absent. A target may decline one, with a reason: ``target(capabilities={Capability.PRUNE:
@@ -12,19 +12,19 @@ class Capability(StrEnum):
     """
 
     SYNC = "sync"
-    """put, put_writes, get_tuple, list answer."""
+    """put, put_writes, get_tuple and list work."""
     ASYNC = "async"
-    """aput, aput_writes, aget_tuple, alist answer."""
+    """aput, aput_writes, aget_tuple and alist work."""
     DELETE_THREAD = "delete_thread"
     DELETE_FOR_RUNS = "delete_for_runs"
     COPY_THREAD = "copy_thread"
     PRUNE = "prune"
     DELTA_HISTORY = "delta_history"
-    """get_delta_channel_history answers."""
+    """get_delta_channel_history works."""
     HISTORY = "history"
-    """Older checkpoints of a thread stay readable."""
+    """Older checkpoints of a thread can still be read."""
     SERIALIZER = "serializer"
-    """Values pass through ``saver.serde``, also when another one is assigned after opening."""
+    """Values pass through ``saver.serde``, even if another one is assigned after opening."""
     MANY_PROCESSES = "many_processes"
     """A second process may open the store while the first has it open."""
     EARLY_WRITES = "early_writes"

@@ -1,34 +1,33 @@
-"""Errors whose text is meant for the user: one line that says which input, what was found, what
-was expected.
-"""
+"""Errors whose text is one line for the user: which input, what was found, what was expected."""
 
 import re
 
 _LONGEST = 500
+"""Characters of a message: some lines of a terminal."""
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 class SaverproofError(Exception):
-    """A problem that the user can mend. Its text is one line."""
+    """A problem that the user can solve. Its text is one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
     @property
     def message(self) -> str:
-        """The one line."""
+        """The text, which is one line."""
         return str(self.args[0])
 
 
 class TargetError(SaverproofError):
-    """A target that cannot be found, imported, or used as it is written."""
+    """A target cannot be found, imported, or used as it is written."""
 
 
 class OpeningError(TargetError):
-    """A target whose function did not open a saver, or did not close it again.
+    """A target's function did not open a saver, or did not close it.
 
     ``stage`` is "opening", "closing" or "dropping". ``details`` are the lines of the author's own
-    code that led there, where they are known.
+    code that led there, if they are known.
     """
 
     def __init__(self, message: str, stage: str = "opening", details: str = "") -> None:
@@ -38,7 +37,7 @@ class OpeningError(TargetError):
 
 
 class KnownFileError(SaverproofError):
-    """A known-violations file that cannot be read or does not say what it must."""
+    """A known-violations file cannot be read, or an entry is wrong."""
 
 
 class ExtensionError(SaverproofError):
@@ -46,7 +45,7 @@ class ExtensionError(SaverproofError):
 
 
 class JudgeError(SaverproofError):
-    """Something broke in the kit itself. ``details`` is the traceback, for a bug report."""
+    """The kit itself failed. ``details`` is the traceback, for a bug report."""
 
     def __init__(self, message: str, details: str = "") -> None:
         super().__init__(message)
@@ -54,12 +53,13 @@ class JudgeError(SaverproofError):
 
 
 class NoCleanRunError(Exception):
-    """A program does not work without a fault or a kill either; the text says how it ended."""
+    """A program fails even without a fault or a kill; the text says how it ended."""
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
-    """``text`` without line breaks, control characters or lone surrogates, cut to ``longest``
-    characters.
+    """Return ``text`` on one line, cut to ``longest`` characters.
+
+    Line breaks, control characters and lone surrogates are replaced by spaces.
     """
     flat = " ".join(_UNPRINTABLE.sub(" ", text[: 4 * longest]).split(" ")).strip()
     flat = re.sub(" {2,}", " ", flat)
@@ -67,7 +67,7 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 
 
 def describe(error: BaseException, longest: int = 300) -> str:
-    """An exception as one line, whatever its ``__str__`` does."""
+    """Return an exception as one line, even if its ``__str__`` fails."""
     name = type(error).__name__
     try:
         text = str(error)

@@ -1,4 +1,4 @@
-"""What other distributions add, by entry points.
+"""Additions by other distributions, found by entry points.
 
 ``saverproof.targets``    a target under a short name (see ``saverproof.target``).
 ``saverproof.contracts``  a ``FamilyTable``: a family of contracts of its own, light to import.
@@ -32,15 +32,15 @@ T = TypeVar("T")
 
 
 def offered(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by name. Nothing is imported."""
+    """Return the entry points of a group by name, without importing anything."""
     return {point.name: point for point in sorted(entry_points(group=group))}
 
 
 def added(group: str, kind: type[T]) -> list[tuple[str, T]]:
-    """What a group adds, each with a line that says where it comes from.
+    """Return what a group adds, each with a text that says where it comes from.
 
     Raises:
-        ExtensionError: one does not import, or is not of the kind.
+        ExtensionError: an addition does not import, or is not of this kind.
     """
     return [_loaded(point, kind) for point in offered(group).values()]
 

@@ -1,43 +1,43 @@
-"""What the probe finds out about a target, as plain data."""
+"""The facts that the probe finds out about a target, as plain data."""
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 
 class Facts(TypedDict):
-    """What is known of a target before anything is judged. JSON, and the same in every process."""
+    """The facts about a target before anything is judged: JSON, and equal in every process."""
 
     name: str
     ref: dict[str, Any]
-    """``TargetRef.to_json()``."""
+    """The target's reference, as ``TargetRef.to_json()`` returns it."""
     saver_class: str
     """Module and name of the saver's class."""
     distribution: str | None
-    """The installed distribution that the class comes from, if it comes from one."""
+    """The installed distribution that the class belongs to; None if there is none."""
     version: str | None
     durable: bool
     apis: list[str]
     """"sync", "async" or both, in this order."""
     operations: dict[str, list[str]]
-    """For each API, the operations that do not merely raise NotImplementedError."""
+    """API -> the operations that do not merely raise NotImplementedError."""
     capabilities: list[str]
     absent: dict[str, str]
-    """Capability -> why it is not there: declined by the author, or not found by calling."""
+    """Capability -> why it is absent: declined by the author, or not found by calling."""
     opens_ms: float
     """Milliseconds that opening and closing the saver in a new workspace take."""
     call_ms: NotRequired[float]
-    """Milliseconds that a call of the saver takes, of the usual sorts."""
+    """Milliseconds that a usual call of the saver takes."""
     on_server: NotRequired[bool]
-    """Whether it speaks to a server, in which it is failed and killed, too."""
+    """True if the saver talks to a server. Then faults and kills strike the server as well."""
     shares: NotRequired[str | None]
-    """What shows that workspaces share a store; None if each has one of its own."""
+    """The sign that workspaces share a store; None if each has its own."""
     drops: bool
     known: str | None
-    """Absolute path of the target's known-violations file."""
+    """Absolute path of the target's known-violations file; None without one."""
     examples: NotRequired[list[str]]
     """Absolute paths of the artefacts that are run first."""
     packages: dict[str, str]
-    """Versions of the installed distributions that matter."""
+    """Versions of the installed distributions that may matter."""
 
 
 APIS = ("sync", "async")

@@ -1,5 +1,6 @@
-"""What the pytest side and the judge tell each other: plain data, JSON both ways by ``asdict`` and
-``from_json``.
+"""The messages between pytest and the judge, as plain data.
+
+They become JSON by ``asdict``, and are read back by ``from_json``.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,12 +12,12 @@ from saverproof.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class ItemPlan:
-    """What one item is to judge: one family of contracts through one API of one saver."""
+    """The plan of one item: judge one family of contracts through one API of one saver."""
 
     target: dict[str, Any]
-    """``TargetRef.to_json()``: how a child process finds the target again."""
+    """The target's reference (``TargetRef.to_json()``), by which a child process finds it."""
     facts: Facts
-    """What the probe found out."""
+    """The facts that the probe found out."""
     family: str
     api: str
     """"sync", "async" or "crossed"."""
@@ -24,23 +25,25 @@ class ItemPlan:
     """"quick", "default" or "deep"."""
     seed: int
     folder: str
-    """Private scratch folder of this item; workspaces are made below it."""
+    """The item's private scratch folder; workspaces are made below it."""
     journal: str | None = None
-    """If set, each step is appended to this file as a JSON line before it is executed."""
+    """The file to which each step is appended as a JSON line before it is taken; None for no
+    file.
+    """
     examples: str | None = None
-    """If set, the folder of the example database: programs that broke a contract before."""
+    """The folder of stored programs that broke a contract in earlier runs; None for no folder."""
     budget_s: float | None = None
-    """If set, the seconds in which all is to be done that may be left out."""
+    """The seconds after which everything that can be left out is left out; None for no limit."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The plan that ``asdict`` gave."""
+        """Make a plan from the result of ``asdict``."""
         return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One violated contract in one item, already shrunk. Texts are already cut."""
+    """A violated contract in one item. Its program is shrunk, and its texts are cut."""
 
     contract: str
     api: str
@@ -54,25 +57,29 @@ class Finding:
     program: Any
     """The program as JSON, for the artefact."""
     reproducer: str
-    """Source text of a standalone script; "" if none could be made."""
+    """The source of a standalone script; "" if none could be made."""
     needs: tuple[str, ...] = ()
-    """What the program cannot do without to show it, in words, the most special first."""
+    """The parts without which the program shows nothing, in words, the most special first."""
     goes_without: tuple[str, ...] = ()
-    """The contracts that speak of something the program cannot do without."""
+    """The contracts about something that the program cannot do without."""
     also_shows: tuple[str, ...] = ()
     """Other contracts whose breach the program shows as well."""
     may_break: tuple[str, ...] = ()
     """Other contracts that a breach of this one may break."""
     mistake: str = ""
-    """The known mistake, in words, that predicts all that the program shows; "" if none does."""
+    """The known mistake, in words, that predicts everything that the program shows; "" if none
+    does.
+    """
     mistake_of: str = ""
-    """The contract that this mistake breaks: another one where its consequence is shown."""
+    """The contract that this mistake breaks. It may be another one, which this one follows from."""
     showed: str = ""
-    """In how many of its runs the script showed it, such as "2 of 3", if that hangs on timing."""
+    """How many runs of the script showed it, such as "2 of 3", if that depends on timing; else
+    "".
+    """
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The finding that ``asdict`` gave."""
+        """Make a finding from the result of ``asdict``."""
         rows = ("steps", "needs", "goes_without", "also_shows", "may_break")
         return cls(**{**data, **{name: tuple(data.get(name, ())) for name in rows}})
 
@@ -81,28 +88,30 @@ class Unsettled(TypedDict):
     """Differences that may break a contract, and that no finding explains."""
 
     times: int
-    """How many were seen."""
+    """Number of such differences."""
     why: str
-    """Why they could not be settled, in one sentence."""
+    """The reason why they could not be settled, in one sentence."""
     steps: list[str]
     """The shortest program that shows one, one line a step, for people; empty if there is none."""
     program: Any
-    """The same program as JSON, for an artefact; None if there is none."""
+    """That program as JSON, for an artefact; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What judging one item came to."""
+    """The result of judging one item."""
 
     checked: dict[str, int]
     """Contract id -> how often it was judged through this API."""
     findings: tuple[Finding, ...]
     unknown: dict[str, str]
-    """Contract id -> why nothing can be said (the search was cut off, a checker broke)."""
+    """Contract id -> why it is unknown, such as a search that was cut off or a checker that
+    failed.
+    """
     inapplicable: dict[str, str]
     """Contract id -> why it does not apply."""
     unexercised: dict[str, str]
-    """Contract id -> what keeps it from being judged, and what would let it be."""
+    """Contract id -> why it could not be judged, and what would change that."""
     operations: int
     saver_s: float
     """Seconds spent inside the saver."""
@@ -110,17 +119,18 @@ class Outcome:
     extra: dict[str, Any] = field(default_factory=dict)
     """Sections for report.json: "faults", "crash", "power"."""
     unsettled: dict[str, Unsettled] = field(default_factory=dict)
-    """Contract id, of whatever family -> the differences in whose question it is. One that is in
+    """Contract id, of any family -> the differences that may break it. A contract that is in
     ``findings`` or ``handed`` as well counts as violated.
     """
     handed: tuple[Finding, ...] = ()
-    """The violations of contracts of other families, which this item saw: they count where the
-    run judges those, too, and their own items did not find them.
+    """Violations of other families' contracts that this item saw. They count if the run judges
+    those families and their own items did not find them.
     """
 
     def about(self, contracts: Collection[str] | None) -> Self:
-        """The same without what it says of other contracts; None: of all. What it hands to other
-        families stays: the report tells of it even where nobody asked.
+        """Return the outcome without what it says of contracts other than these; None keeps all.
+
+        Violations handed to other families stay: the report shows them even if nobody asked.
         """
         if contracts is None:
             return self
@@ -136,7 +146,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The outcome that ``asdict`` gave."""
+        """Make an outcome from the result of ``asdict``."""
         found = {
             name: tuple(Finding.from_json(finding) for finding in data.get(name, ()))
             for name in ("findings", "handed")

@@ -1,4 +1,4 @@
-"""Judging a saver from Python: for notebooks, and for runners other than pytest."""
+"""Judge a saver from Python, for notebooks and for runners other than pytest."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from saverproof_reports import html, markdown, read_report, write_report
 from saverproof_reports.unsettled import musts
 
 _JUDGED = (0, 1)
-"""The exit statuses of pytest that stand for a run that came to its end."""
+"""The exit statuses of pytest after a run that was finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run found.
+    """The results of a run.
 
     Attributes:
         data: the whole of report.json (schema ``saverproof-report/1``).
         output: what the run printed.
-        passed: whether nothing failed it: no violated must, none that is unsettled (unless the run
+        passed: True if nothing failed the run: no violated must, no unsettled must (unless the run
             is lenient), no stale known violation and, in a strict run, no must that could not be
             judged.
     """
@@ -40,7 +40,7 @@ class Report:
 
     @property
     def contracts(self) -> Mapping[str, Mapping[str, Any]]:
-        """Each contract by its id, with ``verdict``, ``level``, ``reason`` and ``violations``."""
+        """The contracts by id, each with ``verdict``, ``level``, ``reason`` and ``violations``."""
         return {one["id"]: one for one in self.data["savers"][0]["contracts"]}
 
     @property
@@ -51,19 +51,19 @@ class Report:
 
     @property
     def unsettled(self) -> tuple[str, ...]:
-        """The ids of the musts of which wrong answers could not be settled."""
+        """The ids of the musts with wrong answers that could not be settled."""
         return tuple(one["id"] for one in musts(self.data["savers"][0]))
 
     def html(self) -> str:
-        """The report as one page."""
+        """Return the report as an HTML page."""
         return html(self.data)
 
     def markdown(self) -> str:
-        """The report in Markdown; a notebook shows it like this."""
+        """Return the report as Markdown, the form in which a notebook shows it."""
         return markdown(self.data)
 
     def write(self, folder: str | PathLike[str]) -> Path:
-        """Write report.json, report.html and report.md; the path of the first.
+        """Write report.json, report.html and report.md, and return the path of the first.
 
         Scripts and artefacts of violations are written only by a run that is given ``report``.
         """
@@ -88,26 +88,26 @@ def judge(
     lenient: bool = False,
     workers: int = 0,
 ) -> Report:
-    """Judge a saver as ``pytest --saver`` does, in processes of its own, and return what was found.
+    """Judge a saver as ``pytest --saver`` does, in processes of its own, and return the report.
 
     Args:
         target: what ``--saver`` takes (a name, ``module:attribute``, ``file.py:attribute``), or a
             target that a module defines.
         profile: "quick", "default" or "deep".
         api: "sync", "async" or "both".
-        families: only these families; none given: all.
-        contracts: only these contracts; none given: all.
-        seed: of the dice.
-        budget: the time to take, such as "10m"; None: as long as the profile asks.
+        families: the families to judge; by default all.
+        contracts: the contracts to judge; by default all.
+        seed: the seed of all random choices.
+        budget: the time that the run may take, such as "10m"; by default what the profile needs.
         known: a known-violations file.
-        report: a folder for report, scripts and artefacts; None: they are not kept.
-        strict: fail also if a must could not be judged.
+        report: a folder for report, scripts and artefacts; by default they are not kept.
+        strict: also fail if a must could not be judged.
         lenient: do not fail because of wrong answers that could not be settled.
-        workers: processes that judge side by side, as ``pytest -n`` has them; 0: one.
+        workers: number of processes that judge side by side, as with ``pytest -n``; 0 is one.
 
     Raises:
         TargetError: the target is defined where no other process can import it.
-        SaverproofError: the run could not be made; the one line says why.
+        SaverproofError: the run could not be made; the message is one line.
     """
     options = {
         "--saver": _name(target),

@@ -13,13 +13,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where a saver under test keeps its data: a folder for files, a name for everything else.
+    """The place where a saver under test keeps its data: a folder for files, a name for all else.
 
-    ``path`` exists, belongs to this program alone, and is empty the first time. ``name`` is unique
-    and fit for a database, schema or key prefix (``[a-z][a-z0-9_]{0,39}``). A target's function is
-    called again, often from a new process, with an equal workspace, and must then show the same
-    data. ``dsn`` is how a driver reaches the place that belongs to this program alone in the server
-    that the target asked for (``target(server=...)``); empty without one.
+    ``path`` exists, belongs to this program alone, and is empty the first time. ``name`` is unique,
+    and can name a database, schema or key prefix (``[a-z][a-z0-9_]{0,39}``). A target's function is
+    called again with an equal workspace, often from a new process, and must then show the same
+    data. ``dsn`` is the DSN of a place in the server that the target asked for
+    (``target(server=...)``), which belongs to this program alone; without a server it is empty.
     """
 
     path: Path
@@ -27,12 +27,12 @@ class Workspace:
     dsn: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, for another process."""
+        """Return plain data for another process."""
         return {"path": str(self.path), "name": self.name, "dsn": self.dsn}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Workspace:
-        """The workspace that ``to_json`` gave; ``data`` may hold more."""
+        """Make a workspace from the result of ``to_json``; ``data`` may have further keys."""
         return cls(Path(data["path"]), data["name"], data["dsn"])
 
     def __post_init__(self) -> None:

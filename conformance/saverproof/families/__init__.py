@@ -1,1 +1,1 @@
-"""Runs families of contracts: each family is judged, replayed and reported through one protocol."""
+"""Families of contracts: each is judged, replayed and reported through one protocol."""

@@ -1,4 +1,4 @@
-"""``python -m saverproof.families``: the judge process, started by ``process.client``."""
+"""The judge process: ``python -m saverproof.families``, started by ``process.client``."""
 
 # ruff: noqa: E402
 
@@ -16,7 +16,7 @@ from saverproof.process.server import serve
 
 
 def main(*served: int) -> None:
-    """Serve on these descriptors; the last number is the parent's."""
+    """Serve requests on the descriptors in the arguments; the last argument is the parent's id."""
     keep_harness((*concurrency.CHILDREN, *durability.CHILDREN))
     serve(HANDLERS, *served)
 

@@ -1,4 +1,4 @@
-"""What families answer: of a recorded violation, and of the journal of a process that died."""
+"""The answers of families: about a recorded violation, and about the journal of a dead process."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from saverproof.contracts.family_table import FamilyTable
 
 
 class Status(StrEnum):
-    """Whether the flaw is still there."""
+    """The state of a flaw that was recorded."""
 
     FIXED = "fixed"
     FAILING = "still failing"
     UNCLEAR = "cannot run"
     NOT_SEEN = "not seen again"
-    """It hangs on timing, so that not to see it proves nothing."""
+    """The flaw depends on timing, so that not seeing it proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayAnswer:
-    """``said`` is one line for people; ``expected`` and ``observed`` are there if it still fails.
+    """The answer about a recorded violation.
 
-    Plain data: JSON both ways by ``asdict`` and ``from_json``.
+    ``said`` is one line for people. ``expected`` and ``observed`` are filled if the flaw still
+    shows. The answer becomes JSON by ``asdict``, and is read back by ``from_json``.
     """
 
     status: Status
@@ -34,17 +35,20 @@ class ReplayAnswer:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The answer that ``asdict`` gave."""
+        """Make an answer from the result of ``asdict``."""
         return cls(**{**data, "status": Status(data["status"])})
 
 
 def unclear(why: object) -> ReplayAnswer:
-    """The answer if nothing can be said."""
+    """Return the answer that nothing is known, because of ``why``."""
     return ReplayAnswer(Status.UNCLEAR, str(why))
 
 
 def not_seen(tries: int, how: str = "") -> ReplayAnswer:
-    """The answer if what hangs on timing did not show in so many tries; ``how`` says of what."""
+    """Return the answer that a flaw which depends on timing did not show in so many tries.
+
+    ``how`` says what was tried.
+    """
     times = "1 try" if tries == 1 else f"{tries} tries"
     said = f"not seen again in {times}{f' of {how}' if how else ''}, which proves nothing"
     return ReplayAnswer(Status.NOT_SEEN, said)
@@ -61,10 +65,12 @@ class Blame:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The blame that ``asdict`` gave."""
+        """Make a blame from the result of ``asdict``."""
         return cls(**{**data, "steps": tuple(data["steps"])})
 
     @classmethod
     def first(cls, table: FamilyTable, journal: Sequence[Any]) -> Self:
-        """That of a family whose journal does not tell its contracts apart: the first of them."""
+        """Blame the family's first contract, because the journal does not tell its contracts
+        apart.
+        """
         return cls(contract=table.contracts[0].id, program=list(journal))

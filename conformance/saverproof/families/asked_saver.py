@@ -1,4 +1,7 @@
-"""A saver as stores that grow call it: by the sync names, through the API that is judged."""
+"""A saver with sync method names whose calls go through the API that is judged.
+
+Families that measure growing stores use it.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ COUNTS_NOTHING = frozenset(
         "saverproof.targets",
     }
 )
-"""Packages through which a call goes on its way to the saver, whose lines are not the saver's."""
+"""Packages that a call passes on its way to the saver. Their lines do not count as the saver's."""
 
 
 async def cancelled(method: Callable[..., Any], arguments: Any, turns: int) -> None:
-    """Cancel a call after so many turns of the event loop."""
+    """Begin a call, and cancel it after so many turns of the event loop."""
     task = asyncio.ensure_future(method(*arguments))
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -33,7 +36,7 @@ async def cancelled(method: Callable[..., Any], arguments: Any, turns: int) -> N
 
 
 class AskedSaver:
-    """The saver of a store, which may be opened again meanwhile."""
+    """The saver of a store. It may be closed and opened again between calls."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -76,18 +79,20 @@ class AskedSaver:
         return self._call("copy_thread", source, target)
 
     def first(self, config: Any) -> Any:
-        """Take one item of a listing and leave it."""
+        """Take one item of a listing, and leave the listing."""
         heartbeat.beat(0)
         return self._driver.first_listed(config)
 
     def cancel(self, operation: str, arguments: tuple[Any, ...], turns: int) -> None:
-        """Call by the async API, and cancel after so many turns of the loop."""
+        """Call an operation of the async API, and cancel it after so many turns of the event
+        loop.
+        """
         heartbeat.beat(0)
         method = getattr(self._driver.saver, f"a{operation}")
         self._store.loop.run(cancelled(method, arguments, turns))
 
     def reopen(self) -> None:
-        """Close the saver and open it again."""
+        """Close the saver, and open it again."""
         self._store.reopen()
 
     def _call(self, operation: str, *arguments: Any) -> Any:

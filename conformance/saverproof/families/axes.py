@@ -1,4 +1,4 @@
-"""What an item tells of the points of the axes that it touched."""
+"""Report which points of the axes an item touched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from saverproof.programs.axes.log import AxisLog
 
 
 def tell_of_axes(tally: Tally, touched: AxisLog, able: frozenset[str], *, heavy: bool) -> None:
-    """Tell what was touched, and that contracts were not exercised that speak of what was not."""
+    """Report the points that were touched. Mark contracts about points that were not as not
+    exercised.
+    """
     account = AxisAccount(tally.plan.family, able, heavy, touched)
     tally.sections["axes"] = account.as_data()
     # A saver that keeps the newest checkpoint alone has few of the points of a history.

@@ -1,4 +1,4 @@
-"""How long an item may take, and what it left out for that: what is not named was done."""
+"""The time that an item may take, and a record of what was left out for lack of time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 SHORTENED_WITHIN = 1.3
-"""Within which part of the limit what was found is shortened: red takes longer than green."""
+"""Share of the limit within which findings are shrunk. It is above 1: a run with findings may take
+longer than one without.
+"""
 
 
 @dataclass(slots=True)
 class Budget:
-    """The seconds of one item, from when this is made; without a limit there is always room.
+    """The seconds that one item may take from now on; without a limit there is always time.
 
-    ``planned`` and ``done`` count what may be left out, by what it is.
+    ``planned`` and ``done`` count what may be left out, by its name.
     """
 
     limit_s: float | None = None
@@ -28,18 +30,19 @@ class Budget:
 
     @property
     def spent_s(self) -> float:
-        """The seconds that are gone."""
+        """The seconds that have passed."""
         return time.perf_counter() - self._started
 
     def has_room(self, seconds: float = 0.0, share: float = 1.0) -> bool:
-        """Whether something that takes so long ends within a share of the limit."""
+        """Return whether something that takes ``seconds`` ends within a share of the limit."""
         return self.limit_s is None or self.spent_s + seconds < share * self.limit_s
 
     def within(
         self, items: Sequence[T], what: str, share: float = 1.0, least: int = 1
     ) -> Iterator[T]:
-        """The items in order, as long as one more is likely to end within a share of the limit; the
-        first ones in any case.
+        """Yield the items in order, while one more is likely to end within a share of the limit.
+
+        The first ``least`` items are yielded in any case.
         """
         longest_s = 0.0
         for number, item in enumerate(items):
@@ -51,7 +54,7 @@ class Budget:
             longest_s = max(longest_s, self.spent_s - before)
 
     def ordered(self, items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-        """The items in their order; where not all may be done, one of each kind first."""
+        """Return the items in their order, or, under a limit, with one of each kind first."""
         if self.limit_s is None:
             return list(items)
         of_kind: defaultdict[Hashable, int] = defaultdict(int)
@@ -62,17 +65,17 @@ class Budget:
         return [item for _, item in sorted(turns, key=lambda turn: turn[0])]
 
     def count(self, what: str, *, done: bool) -> None:
-        """One thing was planned, and perhaps done."""
+        """Count one thing that was planned, and whether it was done."""
         self.leave_out(what, int(done), 1)
 
     def leave_out(self, what: str, done: int, planned: int) -> None:
-        """So many were planned, and as many of them done as there was time for."""
+        """Count ``planned`` things, of which there was time for ``done``."""
         self.planned[what] += planned
         self.done[what] += done
 
     @property
     def left_out(self) -> dict[str, tuple[int, int]]:
-        """What was not done to its end: what was done of it, and what was planned."""
+        """The things that were not all done: name -> (number done, number planned)."""
         return {
             what: (self.done[what], planned)
             for what, planned in self.planned.items()
@@ -81,14 +84,14 @@ class Budget:
 
     @property
     def reason(self) -> str:
-        """Why a contract was not reached."""
+        """The reason why a contract was not reached, for people."""
         left = ", ".join(
             f"{of - done} of {of} {what}" for what, (done, of) in self.left_out.items()
         )
         return f"left out within {self.limit_s:.0f} s: {left}; a larger --saver-budget reaches it"
 
     def as_data(self) -> dict[str, Any]:
-        """The section "budget" of an item."""
+        """Return the section "budget" of an item."""
         return {
             "limit_s": self.limit_s,
             "took_s": round(self.spent_s, 3),
@@ -100,6 +103,6 @@ class Budget:
 
 
 def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in order, ``size`` at a time, or what is left of them."""
+    """Yield the items in order, ``size`` at a time; the last batch may be smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -1,4 +1,4 @@
-"""A family for contracts that a function each can check: what third parties build upon."""
+"""A family for contracts that a function each can check, for other distributions to use."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
+"""Characters of a value that a finding shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What a check found wrong, in words."""
+    """Something that a check found wrong, in words."""
 
     summary: str
     expected: str
@@ -31,13 +32,13 @@ class Disagreement:
 
 @dataclass(slots=True)
 class CheckContext:
-    """What a check has to do with: a saver on an empty store, and who is told of what it shows.
+    """The argument of a check: a saver on an empty store, which also takes the check's results.
 
     Attributes:
-        store: the saver, opened; ``store.drivers[0]`` calls it through the API that is judged, and
+        store: the opened saver; ``store.drivers[0]`` calls it through the API that is judged, and
             ``store.reopen()`` closes and opens it.
-        plan: what is judged, with the facts about the saver.
-        agreements: how often the saver did what the contract says.
+        plan: the item's plan, with the facts about the saver.
+        agreements: number of times that the saver kept the contract.
         disagreements: what it did otherwise.
         steps: what was done, for the report.
     """
@@ -50,36 +51,36 @@ class CheckContext:
 
     @property
     def saver(self) -> Any:
-        """The saver itself."""
+        """The saver under test."""
         return self.store.saver
 
     def call(self, operation: str, *arguments: Any, **named: Any) -> Any:
-        """Call an operation ("get_tuple") through the API that is judged; gives what it gives."""
+        """Call an operation ("get_tuple") through the API that is judged, and return its result."""
         self.steps.append(operation)
         return self.store.drivers[0].invoke(operation, *arguments, **named)
 
     def agreed(self, times: int = 1) -> None:
-        """The saver did what the contract says."""
+        """Report that the saver kept the contract, so many times."""
         self.agreements += times
 
     def differed(self, summary: str, *, expected: object, observed: object) -> None:
-        """The saver did otherwise."""
+        """Report that the saver broke the contract."""
         found = Disagreement(summary, str(expected)[:WIDTH], str(observed)[:WIDTH])
         self.disagreements.append(found)
 
 
 Check = Callable[[CheckContext], None]
-"""Checks one contract on an empty store. One that tells nothing has not exercised the contract, and
-of one that raises nothing is known.
+"""A function that checks one contract on an empty store. If it reports nothing, the contract was
+not exercised; if it raises, the contract is unknown.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CheckFamily:
-    """Judges each contract of a table by the check under its id; each has a store of its own.
+    """A family that judges each contract of a table by the check under its id, on its own store.
 
     Raises:
-        ValueError: the table has a contract without a check, or there is a check without contract.
+        ValueError: a contract of the table has no check, or a check has no contract.
     """
 
     table: FamilyTable
@@ -91,7 +92,7 @@ class CheckFamily:
             raise ValueError(f"found {odd[0]!r} without its check or contract, expected both")
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
-        """Run every check whose contract applies."""
+        """Run the check of every contract that applies."""
         for contract in self.table.contracts:
             if contract.id in tally.wanted:
                 self._judge(plan, target, tally, contract.id)
@@ -126,7 +127,7 @@ class CheckFamily:
             tally.agreed(contract, context.agreements)
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether the check of a contract still finds something wrong.
+        """Run a contract's check again, and return whether it still finds something wrong.
 
         Raises:
             ValueError: the data names no check of this family.
@@ -145,14 +146,14 @@ class CheckFamily:
         return ReplayAnswer(Status.FIXED, "the check finds nothing wrong")
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """The contract whose check was not survived."""
+        """Blame the contract whose check was not survived."""
         last = journal[-1]
         return Blame(contract=last["check"], program=last)
 
     def _checked(
         self, plan: ItemPlan, target: Target, contract: str
     ) -> tuple[CheckContext, str | None]:
-        """What a check told, and why nothing is known if it raised."""
+        """Run a check, and return its context and, if it raised, why nothing is known."""
         apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)
         with loop_for(plan.api) as loop, Store(target, Path(plan.folder), loop, apis) as store:
             context = CheckContext(store, plan)

@@ -1,4 +1,4 @@
-"""Which database drivers are failed: those known and loaded, and those that a target declares."""
+"""The database drivers whose calls are failed: known and loaded ones, and those of a target."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ HOOKS = (
 
 @runtime_checkable
 class CutsConnections(Protocol):
-    """A driver that can lose its connections: ``lose`` cuts those open now, not later ones."""
+    """A driver that can lose its connections: ``lose`` cuts those that are open at that time."""
 
     def lose(self) -> None: ...
 
 
 def added_drivers() -> dict[str, Driver]:
-    """The drivers that other distributions add, by name.
+    """Return the drivers that other distributions add, by name.
 
     Raises:
-        ExtensionError: what one adds cannot be used.
+        ExtensionError: an addition cannot be used.
     """
     # A protocol that is checked at run time is no type for mypy to make instances of.
     kind: type[Driver] = Driver  # type: ignore[type-abstract]
@@ -36,7 +36,7 @@ def added_drivers() -> dict[str, Driver]:
 
 
 def with_loaded(drivers: Sequence[Driver]) -> list[Driver]:
-    """These, and the added ones of a module that is loaded by now."""
+    """Return ``drivers`` and the added drivers that have a module loaded by now."""
     names = {driver.name for driver in drivers}
     loaded = [
         driver
@@ -47,7 +47,7 @@ def with_loaded(drivers: Sequence[Driver]) -> list[Driver]:
 
 
 def declared(target: Target) -> tuple[list[Driver], list[str]]:
-    """The drivers that a target declares, and a line for each declaration that is none."""
+    """Return the drivers that a target declares, and a line for each unusable declaration."""
     by_name = {**KNOWN_DRIVERS, **added_drivers()}
     drivers: list[Driver] = []
     problems: list[str] = []
@@ -67,7 +67,8 @@ def declared(target: Target) -> tuple[list[Driver], list[str]]:
 
 
 def nothing_passed(problems: list[str], files: str) -> str:
-    """Why no contract applies to a saver of which no database call was seen; ``files`` says why
-    its files were not failed either.
+    """Say why no contract applies to a saver that made no known database call.
+
+    ``files`` says why its files were not failed either.
     """
     return "; ".join([why_nothing_passed(), HOOKS, files, *problems])

@@ -1,4 +1,6 @@
-"""What the judge process does for each request. Importing this imports every family."""
+"""The functions by which the judge process answers requests. Importing this imports every
+family.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,18 @@ from saverproof_faults.syscalls import any_covered
 
 
 def judge(plan: ItemPlan, progress: Progress) -> Outcome:
-    """The outcome of a plan."""
+    """Judge a plan, and return the outcome."""
     return judged(plan, _target(plan), progress)
 
 
 def blame(death: Death, progress: Progress) -> Blame:
-    """What the family makes of the journal."""
+    """Let the family blame a contract for a death, by its journal."""
     plan = death.plan
     return family(plan.family).blame_of_death(plan, _target(plan), death.journal)
 
 
 def replay(recorded: Recorded, progress: Progress) -> ReplayAnswer:
-    """Whether the flaw is still there."""
+    """Return whether a recorded flaw is still there."""
     plan = recorded.plan
     of = family(plan.family)
     try:
@@ -51,12 +53,15 @@ def replay(recorded: Recorded, progress: Progress) -> ReplayAnswer:
 
 
 def is_spent(nothing: None, progress: Progress) -> bool:
-    """Whether a thread that was given up is still there, or one whose calls nobody can fail."""
+    """Return whether this process cannot be used for another item.
+
+    That is so if a thread that was given up still runs, or one whose calls cannot be failed.
+    """
     return any_left() or any_covered()
 
 
 def release(nothing: None, progress: Progress) -> None:
-    """End the process that trials are forked from, if it is kept."""
+    """End the process that trials are forked from, if one is kept."""
     release_harness()
 
 

@@ -1,4 +1,4 @@
-"""How counts grow with a size: the simplest law that fits them."""
+"""Find the law by which counts grow with a size: the simplest one that fits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 
 class Order(StrEnum):
-    """From the slowest to the fastest."""
+    """The orders of growth, from the slowest to the fastest."""
 
     CONSTANT = "constant"
     LOGARITHMIC = "logarithmic"
@@ -20,7 +20,7 @@ class Order(StrEnum):
     MORE = "more than linear"
 
     def exceeds(self, other: Order) -> bool:
-        """Whether it grows faster."""
+        """Return whether this order grows faster than the other."""
         orders = list(Order)
         return orders.index(self) > orders.index(other)
 
@@ -30,14 +30,14 @@ _SHAPES: Mapping[Order, Callable[[float], float]] = MappingProxyType(
 )
 
 RELATIVE = 0.25
-"""Of the count at the smallest size: what lies within is no growth. Sizes grow by 64 in all, so
-that a law which matters at ten thousand has long left it.
+"""Share of the count at the smallest size within which differences are no growth. Sizes grow
+64-fold in all, so a law that matters at ten thousand has long left it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """``counts`` at ``sizes``, and how they grow."""
+    """The order by which ``counts`` grow at ``sizes``."""
 
     sizes: tuple[int, ...]
     counts: tuple[int, ...]
@@ -55,15 +55,16 @@ class Law:
 
     @property
     def per_item(self) -> float:
-        """What one more of what grows adds, between the last two sizes."""
+        """The counts that one more item adds, between the last two sizes."""
         return (self.counts[-1] - self.counts[-2]) / (self.sizes[-1] - self.sizes[-2])
 
 
 def law_of(
     sizes: Sequence[int], counts: Sequence[int], slack: int, relative: float = RELATIVE
 ) -> Law:
-    """The simplest law that fits. Differences up to ``slack``, or to a part of the first count, are
-    none.
+    """Return the simplest law that fits.
+
+    Differences up to ``slack``, or up to a ``relative`` share of the first count, are no growth.
 
     Raises:
         ValueError: there are fewer than three sizes, or not a count for each.
@@ -77,7 +78,9 @@ def law_of(
 
 
 _SQUARED = 0.5
-"""Of the way, on a scale of powers, from a line (1) to a square (2): from there on it is more."""
+"""Share of the way from the exponent of a line (1) to that of a square (2), from which on growth is
+more than linear.
+"""
 
 
 def _order(sizes: Sequence[int], counts: Sequence[int], slack: int) -> Order:
@@ -94,8 +97,9 @@ def _order(sizes: Sequence[int], counts: Sequence[int], slack: int) -> Order:
 
 
 def _exceeds_lines(sizes: Sequence[int], counts: Sequence[int], slack: int) -> bool:
-    """Whether the count grows faster than the size from each size to the next: one leap may be
-    that of a full cache.
+    """Return whether the count grows faster than the size, from each size to the next.
+
+    A single leap does not suffice: it may be that of a full cache.
     """
     steps = [
         (later - earlier, bigger - smaller)
@@ -110,7 +114,7 @@ def _exceeds_lines(sizes: Sequence[int], counts: Sequence[int], slack: int) -> b
 
 
 def _misfit(shape: Sequence[float], counts: Sequence[int]) -> float:
-    """The least sum of squares of what ``a + b * shape`` leaves unexplained."""
+    """Return the least sum of squares that ``a + b * shape`` leaves unexplained."""
     mean_shape, mean_count = fmean(shape), fmean(counts)
     spread = sum((one - mean_shape) ** 2 for one in shape)
     common = sum((s - mean_shape) * (c - mean_count) for s, c in zip(shape, counts, strict=True))

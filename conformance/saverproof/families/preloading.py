@@ -1,8 +1,8 @@
-"""What the process that trials are forked from imports: the target, what opening it needs, graphs.
+"""Preload the process that trials are forked from: a target, what opens it, and graphs.
 
-What is not imported there, each of hundreds of processes imports by itself; and what is done there
-for the first time, such as making decoders, none of them has to do. A process in which threads run
-cannot be forked: what starts some when it is imported is left to each of the trials.
+What is imported there need not be imported by each of hundreds of trials, and what is done there
+once, such as making decoders, need not be done by them. But a process with running threads cannot
+be forked: a module that starts threads when it is imported is left to each trial.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ from saverproof_faults.kill.process import sharable, threads
 from saverproof_faults.sqlite.library import unavailable as statements_unavailable
 
 _LEAVING_S = 2.0
+"""Seconds for threads that were joined to leave the system's list, which takes moments."""
 _PROGRAM: Program = unrelated(THREAD)
 
 
 def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> None:
-    """Import a target, and what it, and graphs, import only when they are used.
+    """Import a target, and everything that using it and graphs would import later.
 
-    A saver is not to be opened here, in the process that all others are forked from: a child
-    opens it once, through each API, and tells what it had to import.
+    No saver is opened in this process, from which all others are forked. A child opens it once
+    through each API, and reports which modules that imported.
     """
     ref = TargetRef.from_json(target)
     if not hasattr(os, "fork"):
@@ -72,14 +73,16 @@ def _import(ref: TargetRef, names: Sequence[str]) -> None:
 
 
 def _lonely_after_importing(ref: TargetRef, names: Sequence[str]) -> bool:
-    """Whether nothing runs or is open then that a fork would tear apart."""
+    """Import the modules, and return whether no thread or open file results that forks would
+    share.
+    """
     before = sharable()
     _import(ref, names)
     return threads() == 1 and not sharable() - before
 
 
 def _answer_of_child(find_out: Callable[[], Any]) -> Any:
-    """What a function gives in a child process; None if it does not come to its end there."""
+    """Return what a function returns in a child process, or None if it does not finish there."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -99,7 +102,9 @@ def _answer_of_child(find_out: Callable[[], Any]) -> Any:
 
 
 def _used_once(ref: TargetRef, apis: Sequence[str], scratch: Path) -> tuple[list[str], bool]:
-    """What had to be imported, and whether nothing is left that runs or is open."""
+    """Return the modules that using the target imports, and whether no thread or open file is
+    left.
+    """
     before, shared = set(sys.modules), sharable()
     target = load(ref)
     for api in apis:
@@ -137,7 +142,7 @@ def _threads_left_by_warming() -> int:
 
 
 def _warm() -> None:
-    """Do what every trial does, with a saver of LangGraph's own, and leave nothing open."""
+    """Do what every trial does, with LangGraph's saver in memory, and leave nothing open."""
     for kind in KINDS.values():
         # That it is no such object is found out by a decoder that is made and kept for the kind.
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Reads what a finding has recorded of counts that grow, so that they can be counted again."""
+"""Read what a finding has recorded of growing counts, so that they can be counted again."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 FEWEST_SIZES = 3
-"""Fewer tell no law."""
+"""Sizes at which a count is recorded: fewer would show no law."""
 
 
 def read_recorded(data: object, known: Mapping[str, Collection[str]], sizes: str) -> list[Any]:
-    """The values of a finding's ``program``: those of the keys ``known``, each one of its names,
-    and after them the rising whole numbers under the key ``sizes``.
+    """Return the values of a finding's ``program``: those of the keys ``known``, then the sizes.
+
+    Each key of ``known`` is given with its allowed values. The sizes are rising whole numbers under
+    the key ``sizes``.
 
     Raises:
-        ValueError: the data has not this form; the one line says what was found and expected.
+        ValueError: the data does not have this form; one line says what was found and expected.
     """
     keys = (*known, sizes)
     if not isinstance(data, Mapping) or any(key not in data for key in keys):

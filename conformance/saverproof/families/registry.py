@@ -1,7 +1,7 @@
-"""Every family that can be judged, by name.
+"""The families that can be judged, by name.
 
-Imported in the judge process alone: the families import LangGraph. What else has to know of
-families knows it from their tables (``saverproof.contracts.registry``).
+This is imported only in the judge process, because families import LangGraph. All else knows
+families by their tables (``saverproof.contracts.registry``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FAMILIES: tuple[Family, ...] = (
     DurabilityFamily(),
     ConcurrencyFamily(),
 )
-"""Those of the kit."""
+"""The families of the kit."""
 
 
 @cache
@@ -53,7 +53,7 @@ def _families() -> dict[str, Family]:
 
 
 def family(name: str) -> Family:
-    """The family with that name.
+    """Return the family of this name.
 
     Raises:
         ExtensionError: none judges that name, or what another distribution adds cannot be used.
@@ -67,7 +67,7 @@ def family(name: str) -> Family:
 
 
 def judged(plan: ItemPlan, target: Target, progress: Progress = tell_nobody) -> Outcome:
-    """Judge a plan. Whatever the saver does is an answer; nothing of it is raised.
+    """Judge a plan, and return the outcome. No error of the saver is raised.
 
     Raises:
         SaverproofError: the target could not be opened, or there is no room for workspaces.

@@ -1,4 +1,4 @@
-"""Has an artefact run again in a process of its own, where it may hang or crash."""
+"""Replay an artefact in a process of its own, where the saver may hang or crash."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from saverproof.process.requests import Child
 from saverproof_reports.steadiness import artefact_is_steady
 
 _TRIES = 3
-"""So often a flaw must not show before that counts: one that chance has a hand in shows now and
-then. Kills and histories are tried more often by their own families.
+"""Runs in which a flaw must not show before it counts as fixed: a flaw that depends on chance shows
+only now and then. The families of kills and histories make more tries of their own.
 """
 _TRIES_OF_GRAPHS = 10
-"""The same for graphs, whose nodes run in threads; a play takes tenths of a second."""
+"""Runs of a graph, for the same reason: its nodes run in threads. A play takes tenths of a
+second.
+"""
 _HUNG = "no answer after"
 
 
 def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> ItemPlan:
-    """The plan in which an artefact is run again, on the target of which ``facts`` tell."""
+    """Return the plan by which an artefact is replayed on the target with these facts."""
     return ItemPlan(
         target=dict(facts["ref"]),
         facts=facts,
@@ -45,13 +47,13 @@ def run_again(
     *,
     silence_s: float,
 ) -> ReplayAnswer:
-    """Whether the flaw of ``artefact`` is still there; at the end, ``process`` may be closed.
+    """Replay ``artefact``, and return whether its flaw is still there.
 
-    It is run several times before it counts as fixed, and then only if it showed each time that it
-    was looked for.
+    It is run several times before it counts as fixed. If the flaw depends on timing, it never does.
+    ``process`` may be closed at the end.
 
     Raises:
-        SaverproofError: the target could not be opened or closed, or the kit itself broke.
+        SaverproofError: the target could not be opened or closed, or the kit itself failed.
     """
     objection = _objection(artefact, facts)
     if objection is not None:
@@ -84,7 +86,7 @@ def _objection(artefact: Mapping[str, Any], facts: Facts) -> str | None:
 
 
 def _of_death(artefact: Mapping[str, Any], gone: JudgeGone) -> ReplayAnswer:
-    """What a process that died, or fell silent, says of the flaw that was recorded."""
+    """Return what the death or silence of the process says about the recorded flaw."""
     recorded = str(artefact.get("summary", ""))
     alike = gone.reason == recorded or all(
         reason.startswith(_HUNG) for reason in (gone.reason, recorded)

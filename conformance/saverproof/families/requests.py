@@ -1,4 +1,4 @@
-"""What the judge process can be asked for. Light: the families themselves are in ``handlers``."""
+"""The requests to the judge process. Importing this imports no family (see ``handlers``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saverproof.process.requests import Request, Service, as_it_is
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A violation that was recorded: a finding's ``program``, in the plan in which it is tried."""
+    """A recorded violation: a finding's ``program``, with the plan in which it is replayed."""
 
     plan: ItemPlan
     contract: str
@@ -21,33 +21,33 @@ class Recorded:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a recorded violation from the result of ``asdict``."""
         return cls(ItemPlan.from_json(data["plan"]), data["contract"], data["program"])
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A judge process that ended or hung; ``journal`` has the lines that it wrote, one or more."""
+    """A judge process that died or hung; ``journal`` has the lines that it wrote, one or more."""
 
     plan: ItemPlan
     journal: tuple[Any, ...]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a death from the result of ``asdict``."""
         return cls(ItemPlan.from_json(data["plan"]), tuple(data["journal"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """The names of workspaces below a plan's folder, left by a process that was killed."""
+    """Names of workspaces below a plan's folder that a killed process left behind."""
 
     plan: ItemPlan
     names: tuple[str, ...]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make leftovers from the result of ``asdict``."""
         return cls(ItemPlan.from_json(data["plan"]), tuple(data["names"]))
 
 
@@ -56,13 +56,13 @@ JUDGING = Service(f"{__package__}")
 
 JUDGE: Request[ItemPlan, Outcome] = Request(JUDGING, "judge", ItemPlan.from_json, Outcome.from_json)
 BLAME: Request[Death, Blame] = Request(JUDGING, "blame", Death.from_json, Blame.from_json)
-"""Which contract a saver violated that ended or hung the process in which it was judged."""
+"""Blame a contract for a saver that ended or hung the process that judged it."""
 REPLAY: Request[Recorded, ReplayAnswer] = Request(
     JUDGING, "replay", Recorded.from_json, ReplayAnswer.from_json
 )
 CLEAN: Request[Leftovers, None] = Request(JUDGING, "clean", Leftovers.from_json, as_it_is)
 """Drop workspaces that a killed process left behind."""
 IS_SPENT: Request[None, bool] = Request(JUDGING, "is spent", as_it_is, bool)
-"""Whether a call was given up that may come back, and would be heard in the next item."""
+"""Return whether a call that was given up may still return, and disturb the next item."""
 RELEASE: Request[None, None] = Request(JUDGING, "release", as_it_is, as_it_is)
 """End the processes that are kept from one item to the next."""

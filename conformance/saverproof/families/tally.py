@@ -1,4 +1,4 @@
-"""What judging one item adds up to, in every family."""
+"""The tally of one item: what judging it adds up to, in every family."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saverproof.machines.differences import Differences
 
 Progress = Callable[[dict[str, Any]], None]
 _EVERY_S = 0.2
-"""Seconds between two words on how far an item is: enough for a person, and next to no work."""
+"""Seconds between two reports of progress: often enough for people, and next to no work."""
 
 
 class Ranked(Protocol):
@@ -24,32 +24,32 @@ class Ranked(Protocol):
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what is plainer to see and shorter to tell."""
+        """A sort key: lower if it is plainer to see and shorter to tell."""
 
 
 R = TypeVar("R", bound=Ranked)
 
 
 def keep_plainest(known: dict[str, R], name: str, shown: R) -> None:
-    """Keep ``shown`` under a name if nothing plainer is kept there."""
+    """Keep ``shown`` under a name, unless something plainer is kept there."""
     if name not in known or shown.rank < known[name].rank:
         known[name] = shown
 
 
 def hidden(why: str, behind: str) -> str:
-    """Why nothing is known of a contract that a breach of another one hides."""
+    """Say why a contract is unknown which is hidden by the breach of another one."""
     return f"{why}: {behind} stands in the way"
 
 
 def unsettled(times: int, steps: Sequence[str], program: Any, how: str = "") -> Unsettled:
-    """Differences that nothing explains; see :meth:`Tally.unsettle`."""
+    """Return differences that nothing explains; see :meth:`Tally.unsettle`."""
     count = "1 difference was" if times == 1 else f"{times} differences were"
     why = f"{count} seen that no finding explains" + (f": {how}" if how else "")
     return Unsettled(times=times, why=why, steps=[*steps], program=program)
 
 
 def tell_nobody(figures: dict[str, Any]) -> None:
-    """Progress that nobody waits for."""
+    """Ignore progress."""
 
 
 @dataclass(slots=True)
@@ -107,55 +107,60 @@ class Tally:
 
     @property
     def wanted(self) -> frozenset[str]:
-        """Those of them that judging has not ruled out either."""
+        """The applicable contracts that judging has not ruled out."""
         return self.applicable - self._ruled_out.keys()
 
     def agreed(self, contract: str, times: int = 1) -> None:
-        """The saver was judged by a contract, so many times."""
+        """Count that the saver was judged by a contract, so many times."""
         self.checked[contract] += times
 
     def unsure(self, names: Iterable[str], why: str) -> None:
-        """Nothing can be said of these contracts; the first reason given stays."""
+        """Mark these contracts as unknown. The first reason given for each stays."""
         for name in names:
             self.unknown.setdefault(name, why)
 
     def unsettle(
         self, contract: str, times: int, steps: Sequence[str], program: Any, how: str = ""
     ) -> None:
-        """Differences that may break a contract were seen, and nothing that was found predicts
-        them; ``program``, in words ``steps``, is the shortest that shows one, ``how`` one in words.
+        """Record differences that may break a contract and that no finding predicts.
+
+        ``program``, in words ``steps``, is the shortest that shows one; ``how`` says in words how
+        it does.
         """
         self.unsettled[contract] = unsettled(times, steps, program, how)
 
     def withdraw(self, contract: str, why: str) -> None:
-        """Nothing can be said of a contract after all, whatever was judged."""
+        """Mark a contract as unknown although it was judged."""
         self.checked.pop(contract, None)
         self.unknown[contract] = why
 
     def rule_out(self, contract: str, why: str) -> None:
-        """A contract turned out not to apply; if it was judged all the same, that counts more."""
+        """Mark a contract as not applicable, unless it was judged all the same."""
         self._ruled_out.setdefault(contract, why)
 
     def not_exercised(self, names: Iterable[str], why: str) -> None:
-        """The kit has no way to look at all that these contracts speak of; ``why`` says what would
-        give it one. A breach that is seen all the same is a finding.
+        """Mark contracts as not exercised, because the kit has no way to judge them.
+
+        ``why`` says what would give it one. A breach that is seen all the same is a finding.
         """
         for name in names:
             self._unexercised.setdefault(name, why)
 
     def give_up(self, contract: str, why: str, behind: str) -> None:
-        """A check of a contract came to nothing, since another contract is broken. Where no check
-        did better, it was not exercised.
+        """Record that a check could not judge a contract, because the contract ``behind`` is
+        broken.
+
+        If no other check judges it either, it is not exercised.
         """
         self._given_up.setdefault(contract, hidden(why, behind))
 
     def note(self, text: str) -> None:
-        """Keep a line on the item as a whole, once."""
+        """Add a line on the item as a whole, unless it is there."""
         if text not in self.notes:
             self.notes.append(text)
 
     def beat(self, **figures: int) -> None:
-        """Say how far it is, if that was not said just now: operations, and further figures."""
+        """Report operations and further figures as progress, unless a report was made just now."""
         now = time.perf_counter()
         if now - self._last_beat >= _EVERY_S:
             self._last_beat = now
@@ -169,9 +174,10 @@ class Tally:
         settled: Collection[str],
         unsettled: Mapping[str, Unsettled],
     ) -> None:
-        """Tell those who wait for the outcome what is known already, should this process not
-        survive the rest: findings, how often contracts were judged, of which nothing more will be
-        asked, and what nothing explains so far.
+        """Report what is known already, in case this process does not survive the rest.
+
+        That is: the findings, how often contracts were judged, which of them are settled for good,
+        and what nothing explains so far.
         """
         self.progress(
             {
@@ -185,13 +191,15 @@ class Tally:
         )
 
     def keep_settled(self, names: Collection[str]) -> None:
-        """The same of all that is known so far, after a part that settles these contracts."""
+        """Report everything that is known after a part of the work that settles these contracts."""
         sure = self.checked.keys() & names - self.unknown.keys() - self._unexercised.keys()
         self.keep(self.findings, self.checked, settled=sure, unsettled=self.unsettled)
 
     def outcome(self) -> Outcome:
-        """What the item comes to: what was found outweighs what is unknown, that what could not be
-        exercised, and what was judged that something does not apply.
+        """Return the outcome of the item.
+
+        A finding outweighs "unknown", which outweighs "not exercised". A contract that was judged
+        applies, whatever ruled it out.
         """
         applicable = self.applicable
         findings = tuple(found for found in self.findings if found.contract in applicable)

@@ -1,7 +1,7 @@
 """The process that the trials of a target are forked from, kept from one item to the next.
 
-Starting it takes as long as dozens of trials: it imports LangGraph. It opens no saver, so nothing
-of one item can reach the next one.
+Starting it takes as long as dozens of trials, because it imports LangGraph. It opens no saver, so
+nothing of one item can reach the next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MODULE = "saverproof_trials_of_this_target"
 
 
 class _Kept:
-    """The harness that is kept, and for which plans. None are while ``children`` is empty."""
+    """The kept harness, and the plans that it suits. None is kept while ``children`` is empty."""
 
     children: tuple[ModuleType, ...] = ()
     harness: Harness | None = None
@@ -31,27 +31,27 @@ class _Kept:
 
 
 def keep_harness(children: Iterable[ModuleType]) -> None:
-    """From now on, have this process keep the harness of an item for those that follow.
+    """Keep the harness of an item for the items that follow, from now on.
 
-    ``children`` are the modules of every family whose functions run in trials.
+    ``children`` are the modules, of all families, whose functions run in trials.
     """
     _Kept.children = tuple(children)
 
 
 def release_harness() -> None:
-    """End the harness that is kept, if there is one, and keep none any more."""
+    """End the kept harness, if there is one, and stop keeping any."""
     _Kept.children = ()
     _end()
 
 
 @contextmanager
 def harness_for(plan: ItemPlan, children: Iterable[ModuleType]) -> Iterator[Harness]:
-    """A harness whose trials can open the plan's saver at once, through whichever API.
+    """Yield a harness whose trials can open the plan's saver at once, through any API.
 
-    They run functions of the modules ``children``. Until the block ends, signs of life are given.
+    Trials run functions of the modules ``children``. Signs of life are given until the block ends.
 
     Raises:
-        HarnessError: it cannot be started.
+        HarnessError: the harness cannot be started.
     """
     Path(plan.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
     with beating():

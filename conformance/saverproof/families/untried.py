@@ -1,4 +1,4 @@
-"""Why no layer of faults reached a saver, as the headline of a run has it."""
+"""Say why no layer of faults reached a saver, for the headline of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from saverproof_faults.syscalls import available
 
 
 def why_untried(target: Target) -> str:
-    """Why no layer failed anything below a saver, and what would let one, in one clause."""
+    """Return in one clause why no layer failed anything below a saver, and what would change
+    that.
+    """
     if not target.durable:
         return "the saver keeps its data in memory, and has no storage that could fail"
     return available() or (
