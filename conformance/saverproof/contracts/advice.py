@@ -9,17 +9,17 @@ _PAGE = "https://saverproof.github.io/saverproof/contracts/"
 
 
 def page_of(promised: Contract) -> str | None:
-    """Where the documentation speaks of a contract; None if another distribution adds it."""
+    """Return the page on a contract in the documentation, or None if it is not the kit's own."""
     ours = any(promised.id == one.id for table in TABLES for one in table.contracts)
     # The site's headings lose the slash in their anchors.
     return f"{_PAGE}#{promised.id.replace('/', '')}" if ours else None
 
 
 def advice(id: str, mistake_of: str = "") -> list[tuple[str, str]]:
-    """What to say beside a finding, each text with a name of one word.
+    """Return what is shown beside a finding, each text with a name of one word.
 
-    ``mistake_of`` is the contract that the finding's known mistake breaks: to mend this one mends
-    the finding. A contract that is in no table has no advice.
+    ``mistake_of`` is the contract that the finding's known mistake breaks: fixing that one fixes
+    the finding. An unknown contract has no advice.
     """
     try:
         promised = contract(id)

@@ -1,4 +1,4 @@
-"""Whether a contract applies to a saver."""
+"""Decide whether a contract applies to a saver."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from saverproof.facts import Facts
 
 
 def why_inapplicable(contract: Contract, facts: Facts) -> str | None:
-    """Why the contract does not apply to the saver of which ``facts`` tell; None if it does."""
+    """Return why the contract does not apply to the saver with these facts, or None if it does."""
     installed = facts["packages"]["langgraph-checkpoint"]
     if contract.level_at(installed) is None:
         return f"needs langgraph-checkpoint {contract.since}, found {installed}"
@@ -20,7 +20,7 @@ def why_inapplicable(contract: Contract, facts: Facts) -> str | None:
 
 
 def conditions(contract: Contract) -> str:
-    """What a contract asks of a saver and of the installed release; "" if it always applies."""
+    """Describe what a contract needs of a saver and of the installed release; "" if nothing."""
     found = []
     if contract.since is not None:
         before = f" (before: {contract.before_since})" if contract.before_since else ""

@@ -1,4 +1,4 @@
-"""What one promise of a saver looks like as data."""
+"""One promise of a saver as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from saverproof.capability import Capability
 
 
 class Level(StrEnum):
-    """How much a breach weighs: `must` fails a run, `should` is reported as advice."""
+    """The weight of a breach: a broken `must` fails a run, a broken `should` is reported as
+    advice.
+    """
 
     MUST = "must"
     SHOULD = "should"
@@ -60,14 +62,16 @@ class Contract:
         return self.id.partition("/")[2]
 
     def level_at(self, version: str) -> Level | None:
-        """The level with that release of langgraph-checkpoint ("4.2.1"); None: not applicable."""
+        """Return the level with this release of langgraph-checkpoint ("4.2.1"); None: not
+        applicable.
+        """
         if self.since is None or release(version) >= release(self.since):
             return self.level
         return self.before_since
 
 
 def release(version: str) -> tuple[int, ...]:
-    """The numbers of a version without trailing zeros: "4.3.0" and "4.3rc1" give (4, 3).
+    """Return the numbers of a version without trailing zeros: "4.3.0" and "4.3rc1" give (4, 3).
 
     Raises:
         ValueError: the text does not start with a number.

@@ -1,4 +1,4 @@
-"""What is known of a family of contracts without judging anything: plain data, light to import."""
+"""The description of a family of contracts without its judging: plain data, light to import."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from saverproof.contracts.contract import Contract
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyTable:
-    """A family and its contracts. From it the plugin, the reports, the docs and the CLI know of it.
+    """A family and its contracts, as the plugin, the reports, the docs and the commands know it.
 
     Attributes:
-        name: what the ids of its contracts begin with.
-        title: what it is about, for someone who has never heard of it; no sentence.
-        contracts: its promises, in the order of the documentation.
+        name: the first part of its contracts' ids.
+        title: its subject, for someone who has never heard of it; not a sentence.
+        contracts: its contracts, in the order of the documentation.
         phase: how its violations are found ("functional", "fault", "crash", "concurrency",
             "graph", "cost" or "resources"); a single finding may have another.
-        crossed: its items hold the sync and the async API against each other: one item, "crossed".
-        long: one of those that take the longest. They run API by API, after all others, so that
-            processes that share the items in turn have as much to do each.
-        in_memory: its scratch folder may lie in memory.
+        crossed: True if it compares the sync with the async API, in one item "crossed".
+        long: True for the families that take longest. They run after all others, one API after the
+            other, so that processes which share the items get equal work.
+        in_memory: True if its scratch folder may be in memory.
     """
 
     name: str
@@ -33,12 +33,12 @@ class FamilyTable:
     in_memory: bool = True
 
     def apis(self, chosen: Sequence[str]) -> tuple[str, ...]:
-        """The APIs of its items, of a saver of which the APIs ``chosen`` are to be judged."""
+        """Return the APIs of its items for a saver that is judged through the APIs ``chosen``."""
         if self.crossed:
             return ("crossed",) if len(chosen) > 1 else ()
         return tuple(chosen)
 
 
 def contracts_in(module: Mapping[str, object]) -> tuple[Contract, ...]:
-    """The contracts among what a module defines, in its order; ``module`` is its ``globals()``."""
+    """Return the contracts that a module defines, in its order; ``module`` is its ``globals()``."""
     return tuple(found for found in module.values() if isinstance(found, Contract))

@@ -20,13 +20,13 @@ _LIBRARIES = (
     ("langgraph/store", "checkpoint"),
     ("langgraph", "langgraph"),
 )
-"""Where a module's distribution is in LangGraph's repository; the first that fits."""
+"""Start of a module's path -> its folder in LangGraph's repository. The first match counts."""
 
 
 def link_of(source: str) -> str | None:
-    """Where to read on: an issue that the source names, or the first file of LangGraph's.
+    """Return the address of the issue that a source names, or of the first file of LangGraph.
 
-    None if it names neither. A module that is not installed has no file to name.
+    The result is None if it names neither. A module that is not installed has no file.
     """
     if named := next((address for _, address in links(source) if address), None):
         return named
@@ -43,7 +43,7 @@ def _page_of(file: str) -> str:
 
 @cache
 def _file_of(name: str) -> str | None:
-    """The file of a dotted name, relative to where packages lie; nothing is imported for it."""
+    """Return the file of a dotted name, relative to where packages lie, without importing it."""
     for folder in _roots():
         place, file = folder, None
         for part in name.split(".")[1:]:

@@ -35,7 +35,7 @@ What is said here of mending a saver is advice: any way that keeps the promise i
 
 
 def render() -> str:
-    """The whole page as Markdown, ending in a newline."""
+    """Return the whole page as Markdown, ending in a newline."""
     parts = [_INTRODUCTION, _overview()]
     for table in TABLES:
         parts.append(f"## {table.name}\n\n{table.title[:1].upper()}{table.title[1:]}.\n")
@@ -66,7 +66,7 @@ def _entry(contract: Contract) -> str:
 
 
 def with_links(source: str) -> str:
-    """A source as Markdown, the issues and advisories that it names as links."""
+    """Return a source as Markdown, with links for the issues and advisories that it names."""
     return "".join(f"[{part}]({link})" if link else part for part, link in links(source))
 
 

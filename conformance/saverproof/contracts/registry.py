@@ -59,7 +59,7 @@ TABLES = (
 
 
 class UnknownContract(KeyError):  # noqa: N818 (named by what was asked for)
-    """No contract has that id; the message offers the nearest ones."""
+    """No contract has this id. The message offers the nearest ones."""
 
     def __init__(self, wanted: str, nearest: list[str]) -> None:
         super().__init__(wanted)
@@ -73,7 +73,7 @@ class UnknownContract(KeyError):  # noqa: N818 (named by what was asked for)
 
 @cache
 def tables() -> tuple[FamilyTable, ...]:
-    """Every family: those of the kit, then those that other distributions add.
+    """Return every family: those of the kit, then those that other distributions add.
 
     Raises:
         ExtensionError: what another distribution adds cannot be used.
@@ -94,7 +94,7 @@ def tables() -> tuple[FamilyTable, ...]:
 
 
 def families() -> tuple[str, ...]:
-    """The names of every family, in the order of :func:`tables`."""
+    """Return the names of all families, in the order of :func:`tables`."""
     return tuple(table.name for table in tables())
 
 
@@ -113,10 +113,10 @@ def _contracts() -> Mapping[str, Contract]:
 
 
 def contract(id: str) -> Contract:
-    """The contract with that id.
+    """Return the contract with this id.
 
     Raises:
-        UnknownContract: there is none; the nearest ids are offered.
+        UnknownContract: there is none; the message offers the nearest ids.
     """
     found = _contracts().get(id)
     if found is None:
@@ -125,10 +125,10 @@ def contract(id: str) -> Contract:
 
 
 def family_table(name: str) -> FamilyTable:
-    """The table of the family with that name.
+    """Return the table of the family with this name.
 
     Raises:
-        ValueError: there is none; the known ones are named.
+        ValueError: there is none; the message names the known ones.
     """
     for table in tables():
         if table.name == name:
@@ -137,10 +137,10 @@ def family_table(name: str) -> FamilyTable:
 
 
 def contracts(family: str | None = None) -> tuple[Contract, ...]:
-    """Every contract, or those of one family, in the order of the documentation.
+    """Return all contracts, or those of one family, in the order of the documentation.
 
     Raises:
-        ValueError: no such family; the known ones are named.
+        ValueError: there is no such family; the message names the known ones.
     """
     if family is None:
         return tuple(_contracts().values())

@@ -1,8 +1,8 @@
-"""Contract sets: which contracts a release had, and at which level, so that a project can pin one.
+"""Contract sets: the contracts of a release with their levels, which a project can pin.
 
-A new release of the kit may have new contracts, or ask more. Where a set is pinned, what came after
-it advises, and fails nothing. ``python -m saverproof.contracts.sets 2026.12.0`` writes the set of a
-release; `make release` does so.
+A new release of the kit may have new contracts, or ask more. In a project that pins a set, whatever
+is newer is advice and fails nothing. ``python -m saverproof.contracts.sets 2026.12.0`` writes the
+set of a release; `make release` does so.
 """
 
 from __future__ import annotations
@@ -23,17 +23,21 @@ _FILE = Path(__file__).with_name("sets.json")
 
 @dataclass(frozen=True, slots=True)
 class ContractSet:
-    """The contracts of a release, each with its level, by id."""
+    """The contracts of a release: id -> level."""
 
     version: str
     levels: Mapping[str, str]
 
     def has(self, contract: Contract) -> bool:
-        """Whether the release had the contract; those of other distributions are not its own."""
+        """Return whether the release had the contract. Contracts of other distributions always
+        count.
+        """
         return contract.id in self.levels or contract.family not in _FAMILIES
 
     def level_at(self, contract: Contract, installed: str) -> Level | None:
-        """The level of a contract on a release of langgraph-checkpoint; never above the pinned."""
+        """Return the contract's level on a release of langgraph-checkpoint, at most the pinned
+        level.
+        """
         level = contract.level_at(installed)
         if level is None:
             return None
@@ -41,7 +45,7 @@ class ContractSet:
         return level if contract.family not in _FAMILIES or pinned == Level.MUST else Level.SHOULD
 
     def newer(self) -> tuple[str, ...]:
-        """The musts of today that only advise where this set is pinned."""
+        """Return today's musts that are mere advice in a project that pins this set."""
         return tuple(
             one.id
             for table in TABLES
@@ -60,10 +64,10 @@ def _sets() -> Mapping[str, Mapping[str, str]]:
 
 
 def contract_set(version: str) -> ContractSet:
-    """The set of a release, named by year and month.
+    """Return the set of a release, which is named by year and month.
 
     Raises:
-        SaverproofError: there is none; those that exist are named.
+        SaverproofError: there is none; the message names those that exist.
     """
     found = _sets().get(version)
     if found is None:
@@ -73,7 +77,7 @@ def contract_set(version: str) -> ContractSet:
 
 
 def write(version: str) -> None:
-    """Write the set of a release ("2026.12.0"); those of other months stay as they are."""
+    """Write the set of a release ("2026.12.0"). The sets of other months are kept."""
     month = ".".join(version.split(".")[:2])
     levels = {one.id: str(one.level) for table in TABLES for one in table.contracts}
     text = json.dumps({**_sets(), month: levels}, indent=1)

@@ -1,4 +1,4 @@
-"""How a script calls a saver: through its sync or its async methods."""
+"""Source text by which a script calls a saver, through its sync or its async methods."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ APIS = ("sync", "async")
 
 @dataclass(frozen=True, slots=True)
 class CallSource:
-    """``api`` is "sync", "async" or "crossed"; ``managed`` says that opening is asynchronous.
+    """A writer of calls; ``api`` is "sync", "async" or "crossed".
 
-    A script is a coroutine where it has to await anything. Sync calls in it are made on another
-    thread, as the kit makes them: a saver may refuse them on the loop's own.
+    ``managed`` says that opening is asynchronous. A script is a coroutine if it awaits anything.
+    Sync calls are then made in another thread, as the kit makes them: a saver may refuse them in
+    the event loop's thread.
     """
 
     api: str
@@ -22,35 +23,37 @@ class CallSource:
 
     @property
     def in_coroutine(self) -> bool:
-        """Whether the script's calls stand in a coroutine."""
+        """True if the script's calls are inside a coroutine."""
         return self.managed or self.api != "sync"
 
     @property
     def wait(self) -> str:
-        """What stands before calls of the script's own functions."""
+        """The keyword before calls of the script's own functions, or ""."""
         return "await " if self.in_coroutine else ""
 
     @property
     def define(self) -> str:
-        """What begins the script's own functions."""
+        """The keywords by which the script's own functions begin."""
         return "async def" if self.in_coroutine else "def"
 
     def on_turn(self, turn: int) -> str:
-        """The API of the turn: crossed scripts write by one and then by the other."""
+        """Return the API of a turn: a crossed script writes by one and then by the other."""
         return APIS[writer_at(turn, 2)] if self.api == "crossed" else self.api
 
     def beside(self, api: str) -> str:
-        """The other API in a crossed script, else the one there is."""
+        """Return the other API in a crossed script, else ``api`` itself."""
         return APIS[APIS.index(api) - 1] if self.api == "crossed" else api
 
     def function(self, name: str, *arguments: str) -> str:
-        """A call of one of the script's own functions, on another thread if it makes sync calls."""
+        """Return a call of one of the script's own functions, in another thread if it makes sync
+        calls.
+        """
         if self.api == "sync" and self.managed:
             return f"await asyncio.to_thread({', '.join((name, *arguments))})"
         return f"{self.wait}{name}({', '.join(arguments)})"
 
     def call(self, api: str, receiver: str, operation: str, *arguments: str) -> str:
-        """One operation as an expression."""
+        """Return a call of an operation, as an expression."""
         given = ", ".join(arguments)
         if api == "async":
             return f"await {receiver}.a{operation}({given})"
@@ -59,7 +62,10 @@ class CallSource:
         return f"{receiver}.{operation}({given})"
 
     def listing(self, api: str, receiver: str, *arguments: str, item: str = "found") -> str:
-        """A listing as an expression that gives all of its items, each made of ``found``."""
+        """Return a listing as an expression for the list of its items.
+
+        ``item`` is the expression for one of them, which is called ``found``.
+        """
         given = ", ".join(arguments)
         if api == "async":
             return f"[{item} async for found in {receiver}.alist({given})]"
@@ -68,7 +74,7 @@ class CallSource:
         return f"await asyncio.to_thread(lambda: {items})" if self.in_coroutine else items
 
     def first(self, api: str, receiver: str, *arguments: str) -> list[str]:
-        """Statements that leave a listing after its first item."""
+        """Return statements that leave a listing after its first item."""
         given = ", ".join(arguments)
         if api == "async":
             return [f"async for found in {receiver}.alist({given}):", "    break"]

@@ -1,4 +1,4 @@
-"""How a script compares what a saver answered with what it should, and complains."""
+"""Source text by which a script compares answers with what is expected, and complains."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from saverproof.scripts.writer import ScriptWriter
 from saverproof.values import Value
 
 ABSENT = '"absent"'
-"""What stands for a key or a channel that is not there."""
+"""The source that stands for an absent key or channel."""
 
 
 def complain(writer: ScriptWriter, condition: str) -> None:
-    """End with the message if the condition holds; ``expected`` and ``observed`` are variables."""
+    """Write an end with the message if ``condition`` holds.
+
+    The message shows the script's variables ``expected`` and ``observed``.
+    """
     writer.say(f"if {condition}:", f"    {complaint('{expected!r}', '{observed!r:.1000}')}")
 
 
 def compare(
     writer: ScriptWriter, observed: str, expected: str, wrong: str = "observed != expected"
 ) -> None:
-    """Set ``observed`` and ``expected``, and end with the message if ``wrong`` holds."""
+    """Set the variables ``observed`` and ``expected``, and write an end with the message if
+    ``wrong``.
+    """
     writer.say(f"observed = {observed}", f"expected = {expected}")
     complain(writer, wrong)
 
@@ -31,7 +36,7 @@ def compare(
 def guarded(
     writer: ScriptWriter, lines: Iterable[str], expected: str, error: BaseException | None = None
 ) -> None:
-    """Write statements that must not raise; ``error`` is what was seen instead."""
+    """Write statements that must not raise; ``error`` is what they raised in the judged run."""
     ordinary = error is None or isinstance(error, Exception)
     kind = "Exception" if ordinary else "BaseException"
     writer.say("try:", *(f"    {line}" for line in lines))
@@ -40,14 +45,14 @@ def guarded(
 
 
 def in_format(text: str) -> str:
-    """A text as it stands in an f-string."""
+    """Return a text in the form that it has inside an f-string."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def unequal(expected: Any, observed: Any, *values: Value) -> str:
-    """The condition that tells two objects apart: ``!=`` if that can, else their reprs.
+    """Return the condition that tells two objects apart: ``!=`` if that works, else their reprs.
 
-    ``values`` are what the script makes anew, which has to equal itself for ``!=`` to tell.
+    ``values`` are made anew by the script. ``!=`` works only if each of them equals its copy.
     """
     try:
         told_apart = expected != observed
@@ -58,12 +63,14 @@ def unequal(expected: Any, observed: Any, *values: Value) -> str:
 
 
 def address_source(writer: ScriptWriter, address: Address) -> str:
-    """A checkpoint's address as the script's helper ``address`` gives it."""
+    """Return the source of a checkpoint's address, as the script's helper ``address`` returns
+    it.
+    """
     writer.helpers.add("address")
     thread, namespace, number = address
     return f"({quoted(thread)}, {quoted(namespace)}, {writer.id(number)})"
 
 
 def addresses_source(writer: ScriptWriter, addresses: Iterable[Address]) -> str:
-    """A list of addresses."""
+    """Return the source of a list of addresses."""
     return f"[{', '.join(address_source(writer, address) for address in addresses)}]"

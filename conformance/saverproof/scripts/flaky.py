@@ -1,4 +1,4 @@
-"""Scripts that depend on timing: how often one shows its flaw is tried, and said in its head."""
+"""Scripts that depend on timing: try how often one shows its flaw, and say so in its head."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saverproof.scripts.script import MEANING
 from saverproof.scripts.verification import complains_alone
 
 RUNS = 3
-"""How often a script is run before it is given to anybody."""
+"""Runs of a script before it is shown to anybody."""
 _IN_VAIN = 2
 """Runs without a complaint after which a script that never complained is given up."""
 
@@ -17,10 +17,10 @@ _SEEN = re.compile(r"^# It was seen in (?P<often>\d+ of \d+) runs", re.MULTILINE
 
 
 def tried_often(text: str, promise: str, patient: str = "", runs: int = RUNS) -> str:
-    """The script with how often it complained; "" if it never did.
+    """Return the script with a line on how often it complained; "" if it never did.
 
-    Where it did not complain each time, ``patient`` is tried too, the same script with more
-    repetitions, and taken if it complains more often.
+    ``patient`` is the same script with more repetitions. If the script does not complain each time,
+    ``patient`` is tried as well, and returned if it complains more often.
     """
     seen = _complaints(text, promise, runs)
     if patient and seen < runs:
@@ -55,6 +55,6 @@ def _marked(text: str, seen: int, runs: int) -> str:
 
 
 def often_shown(text: str) -> str:
-    """How often a script showed its flaw, such as "2 of 3"; "" if it always does."""
+    """Return how often a script showed its flaw, such as "2 of 3"; "" if it always does."""
     found = _SEEN.search(text)
     return found["often"] if found else ""

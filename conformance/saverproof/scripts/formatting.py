@@ -1,4 +1,4 @@
-"""Lays out source as ``black`` and ``ruff format`` do, or in as few lines as can be read."""
+"""Lay out source as ``black`` and ``ruff format`` do, or in as few readable lines as possible."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from black import format_str
 from black.mode import Mode, TargetVersion
 
 WIDTH = 100
+"""Characters of a line, as in the kit's own code."""
 _MODE = Mode(line_length=WIDTH, target_versions={TargetVersion.PY311})
 _UNBROKEN = Mode(line_length=100_000, magic_trailing_comma=False)
 _HANGING = 8
+"""Spaces before the rest of a line that is broken."""
 _SHALLOW = 45
+"""Characters of a line that may stay empty for the sake of a break one bracket less deep."""
 _OPENING, _CLOSING = "([{", ")]}"
 _WITH = re.compile(r" *(?:async )?with ")
 
 
 def formatted(lines: Iterable[str]) -> list[str]:
-    """The lines of a module, as the formatter leaves them."""
+    """Return the lines of a module in the formatter's layout."""
     return format_str("\n".join(lines), mode=_MODE).splitlines()
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """The lines as a block."""
+    """Return the lines indented by one level."""
     return [f"    {line}" if line else line for line in lines]
 
 
 def unbroken(lines: Iterable[str]) -> list[str]:
-    """The statements of a module, each on a line of its own however long it is."""
+    """Return each statement of a module on one line, however long it is."""
     return format_str("\n".join(lines), mode=_UNBROKEN).splitlines()
 
 
 def compact(lines: Iterable[str]) -> list[str]:
-    """The statements without blank lines, cut at commas only where they are too long."""
+    """Return the statements without blank lines. Lines that are too long are broken at commas."""
     return [part for line in lines if line.strip() for part in _folded(line)]
 
 
@@ -59,7 +62,9 @@ def _folded(line: str) -> Iterator[str]:
 
 
 def _code(text: str) -> Iterator[tuple[int, str, int]]:
-    """Each character outside of strings and comments, and in how many brackets it is."""
+    """Yield each character outside strings and comments: its position, itself, its depth in
+    brackets.
+    """
     depth, quote, skip = 0, "", False
     for place, character in enumerate(text):
         if skip:

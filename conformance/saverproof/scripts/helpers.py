@@ -50,7 +50,9 @@ _HELPERS = {
 
 
 def helpers(writer: ScriptWriter, opening: Opening) -> list[str]:
-    """What the lines of a writer use; ``opened`` opens the target's saver."""
+    """Return the lines that define what a writer's lines use. ``opened`` opens the target's
+    saver.
+    """
     lines: list[str] = []
     if writer.ids:
         lines.append(f"ID = {{n: {_IDS} for n in range(1, {max(writer.ids) + 1})}}")
@@ -67,7 +69,7 @@ def helpers(writer: ScriptWriter, opening: Opening) -> list[str]:
 
 
 def _loop() -> list[str]:
-    """What a config of a running graph has beside its address."""
+    """Return the definition of what the config of a running graph has besides an address."""
     keys = (
         ("__pregel_runtime", "RUNTIME"),
         ("__pregel_send", "RUNTIME.acquire"),

@@ -1,4 +1,4 @@
-"""Many checkpoints in a row as statements: one loop, and what it needs of the checkpoint before."""
+"""Write many checkpoints in a row as one loop, with what it needs of the checkpoint before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from saverproof.steps.expanding import MARK, RUN, puts_of
 
 
 def write_history(step: PutHistory, writer: ScriptWriter) -> None:
-    """Write the loop, and follow it in the model: ``V`` has the version of each checkpoint."""
+    """Write the loop, and update the model. ``V`` and a number name the versions of its
+    checkpoints.
+    """
     writer.helpers.add("checkpoint")
     first, last = step.number, step.number + step.count
     writer.id(last - 1)
@@ -50,7 +52,9 @@ def _highest(versions: list[str]) -> str:
 
 
 def _time(step: PutHistory) -> str:
-    """The time of a checkpoint, which the script's helper gives to another number."""
+    """Return the source of a checkpoint's time, taken from the helper's checkpoint of another
+    number.
+    """
     other = (
         str(step.number) if step.times is Times.EQUAL else f"{2 * step.number + step.count - 1} - n"
     )

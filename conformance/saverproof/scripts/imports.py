@@ -45,16 +45,16 @@ from saverproof_faults.io import Extent, Failure, IoAction, IoFault, IoWatch, Re
 from saverproof_faults.syscalls import CallFailure, CallFault, CallKind, CallRecorder, CallWatch
 from saverproof_faults.power import PowerCuts, materialize
 """
-"""Whatever the makers' own lines use; only what a script uses is imported."""
+"""Imports that the makers' own lines may use. A script gets those that it uses."""
 
 Groups = dict[str, set[str]]
-"""Module -> the names imported from it, "" for the module itself."""
+"""Module -> the names imported from it; "" stands for the module itself."""
 
 
 def import_lines(code: str, more: Iterable[str] = (), always: Iterable[str] = ()) -> list[str]:
-    """Import statements: of the usual ones and ``more`` those that the code uses, and ``always``.
+    """Return the import lines of ``code``, with the standard library first.
 
-    The standard library's come first, a blank line before the others.
+    They are those of the usual ones and of ``more`` that the code uses, and all of ``always``.
     """
     groups = _groups([*USUAL.split("\n"), *more], _used(code))
     for module, names in _groups(always, None).items():
@@ -76,7 +76,7 @@ def _used(code: str) -> set[str]:
 
 
 def _groups(lines: Iterable[str], used: set[str] | None) -> Groups:
-    """The imports by module; only those that are used, if that is given."""
+    """Return the imports by module; if ``used`` is given, only those of names in it."""
     groups: Groups = {}
     for node in ast.parse("\n".join(lines)).body:
         if not isinstance(node, ast.Import | ast.ImportFrom):

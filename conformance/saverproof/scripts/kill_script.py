@@ -1,4 +1,4 @@
-"""Scripts in which a process of its own is killed within a program, and its store opened again."""
+"""Scripts that kill a process within a program, and then open its store again."""
 
 from __future__ import annotations
 
@@ -21,23 +21,28 @@ DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 
 @dataclass(frozen=True, slots=True)
 class KillSource:
-    """``top`` stands at the top of the script, ``first`` at the beginning of the process that dies.
-    ``arm`` is done when the operation of the place begins, or, if ``at_once``, before the saver is
-    opened. ``again`` is done in each process that opens the store afterwards and dies as well,
-    where there are such: its second argument is the place at which it dies.
+    """The source text of a way to die.
+
+    ``top`` stands at the top of the script, ``first`` at the beginning of the process that dies.
+    ``arm`` is executed when the operation begins in which it dies, or before the saver is opened if
+    ``at_once``. If ``again`` is given, processes that open the store afterwards die as well: each
+    executes it first, and finds the place at which it dies in its second argument.
     """
 
     arm: str
     top: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     after: bool = False
-    """Whether the operation has returned by then."""
+    """True if the operation has returned before the process dies."""
     at_once: bool = False
     again: str = ""
 
 
 def deaths_at_statement(number: int, *, at_once: bool = False) -> Iterator[KillSource]:
-    """Before a statement that SQLite runs: what counts as the first is not the same to all."""
+    """Yield ways to die before a statement that SQLite runs.
+
+    There are several, because the script may begin to count at another statement than the kit.
+    """
     for left in (number, number + 1, number + 2):
         yield KillSource(f"left[0] = {left}", _STATEMENTS, at_once=at_once)
 
@@ -75,10 +80,11 @@ _ANY_METHODS = SaverMethods()
 
 
 class KillScript:
-    """A program as a function of a script, in which ``after`` is told of each step that is done.
-    ``also`` are threads that are looked at beside those that it names, ``listed`` are other configs
-    to list, as source. Where the last step has
-    removed a thread, the puts of ``back`` are made again, to see what comes back with them.
+    """A program as a function of a script, whose argument ``after`` is called after each step.
+
+    ``also`` names threads that are looked at besides those of the program, and ``listed`` are
+    configs to list, as source. If the last step has removed a thread, the puts of ``back`` are made
+    again, to see what comes back with them.
 
     Raises:
         NoScriptError: there are no statements for one of the steps.
@@ -104,11 +110,11 @@ class KillScript:
         self.back = [line for step in back for line in lines_of(step, self.writer)]
 
     def opened(self, lines: Iterable[str]) -> list[str]:
-        """The lines with the saver open."""
+        """Return the lines inside a block in which the saver is open."""
         return self.opening.opened(lines, expression="opened(path)")
 
     def functions(self) -> list[str]:
-        """The helpers, the program and what is looked at."""
+        """Return the definitions of the helpers, the program and the looks."""
         named = [getattr(step, "thread", "") for step in self.program]
         copies = [step.target for step in self.program if isinstance(step, CopyThread)]
         threads = [thread for thread in dict.fromkeys((*named, *copies, *self.also)) if thread]
@@ -150,7 +156,9 @@ class KillScript:
         ]
 
     def clean(self) -> list[str]:
-        """The lines that run the program undisturbed, and keep what is shown after each step."""
+        """Return the lines that run the program undisturbed, and keep what is shown after each
+        step.
+        """
         wait = self.calls.wait
         back = [f"back = {wait}put_back(saver)"] if self.back else []
         return self.opening.in_folder(
@@ -163,7 +171,7 @@ class KillScript:
         )
 
     def assembled(self, contract: str, top: Sequence[str], lines: list[str]) -> str:
-        """The whole script, whose program is ``lines``."""
+        """Return the whole script, whose main part is ``lines``."""
         body = main(lines, coroutine=self.calls.in_coroutine)
         body = [*top, *self.functions(), *body]
         return script(promise_of(contract), self.name, self.opening, body, self.writer.imports)
@@ -178,9 +186,10 @@ class KillScript:
         check: bool = False,
         server: bool = False,
     ) -> str:
-        """A script whose process dies when ``begun`` operations are done; ``done`` are, if that in
-        flight is. With ``check`` the file is to be whole, and to be written to; with ``server`` the
-        server is started again.
+        """Return a script whose process dies after ``begun`` operations.
+
+        ``done`` counts the operation in flight as well. With ``check`` the file must be whole, and
+        must take a write; with ``server`` the server is started again first.
         """
         allowed = f"states[{begun}:{done + 1}]"
         if death.after:
@@ -207,7 +216,7 @@ class KillScript:
         return self.assembled(contract, top, lines)
 
     def _dying_again(self, arm: str) -> list[str]:
-        """What a process does that opens the killed store and dies, too."""
+        """Return the lines of a process that opens the killed store, and dies as well."""
         if not arm:
             return []
         return [

@@ -1,4 +1,4 @@
-"""How a script opens the saver: by the target's own text, else by the author's function."""
+"""Source text by which a script opens the saver: the target's own, or a call of its function."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ _SERVING = f"from {serving.__module__} import {dsn_for.__name__}, {serving.__nam
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """``expression`` opens the saver below ``path``, a variable of the script.
+    """The source text that opens a saver below ``path``, a variable of the script.
 
-    ``managed`` says that it gives an asynchronous context manager. ``imports`` stand at the top of
-    the script, then ``folders`` are put on its path for the imports that are ``local``, and the
+    ``expression`` is a context manager, asynchronous if ``managed``. ``imports`` stand at the top
+    of the script. Then ``folders`` are put on its path for the imports that are ``local``, and the
     statements ``before`` follow. ``drop`` is a call that removes what lies outside of ``path``,
-    which stands in it as ``{0}``. ``server`` is an expression for the kind of server that it needs.
+    which stands in it as ``{0}``. ``server`` is an expression for the kind of server that is
+    needed.
     """
 
     expression: str
@@ -43,17 +44,19 @@ class Opening:
 
     @property
     def keyword(self) -> str:
-        """What begins the statement that opens the saver."""
+        """The keywords by which the statement begins that opens the saver."""
         return "async with" if self.managed else "with"
 
     def opened(self, lines: Iterable[str], name: str = "saver", expression: str = "") -> list[str]:
-        """The lines with a saver open under this name; no name if they do not use it."""
+        """Return the lines inside a block in which the saver is open, as ``name`` if they use
+        it.
+        """
         block = list(lines) or ["pass"]
         manager = _named(expression or self.expression, name, block)
         return _within(self.keyword, [manager], block)
 
     def in_folder(self, lines: Iterable[str], *more: str) -> list[str]:
-        """The lines with a folder ``path`` for a store, which goes afterwards.
+        """Return the lines inside a block with a folder ``path``, which is removed at its end.
 
         ``more`` are context managers that are entered with it.
         """
@@ -73,7 +76,9 @@ def _named(manager: str, name: str, lines: list[str]) -> str:
 
 
 def _within(keyword: str, managers: list[str], block: list[str]) -> list[str]:
-    """A ``with`` statement, in one with that of the block if there is nothing else in it."""
+    """Return a ``with`` statement. If the block is one ``with`` statement itself, both become
+    one.
+    """
     first, *others = block
     same = first.startswith(f"{keyword} ") and all(line.startswith(" ") for line in others)
     if same:
@@ -82,7 +87,7 @@ def _within(keyword: str, managers: list[str], block: list[str]) -> list[str]:
 
 
 def opening_of(target: Target) -> Opening | None:
-    """How a script opens this target; None if it cannot be imported by any name."""
+    """Return how a script opens this target, or None if no name can import it."""
     found = None
     if target.opening is not None:
         found = _by_text(target.opening, target.server)
@@ -92,7 +97,9 @@ def opening_of(target: Target) -> Opening | None:
 
 
 class _InServer(ast.NodeTransformer):
-    """Writes what ``dsn`` stands for where an expression has it."""
+    """A transformer that replaces the name ``dsn`` in an expression by the call that returns the
+    DSN.
+    """
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -106,7 +113,7 @@ def _dsn(server: str) -> str:
 
 
 def _by_text(text: str, server: ServerKind | None) -> Opening | None:
-    """Statements, and in the end an expression."""
+    """Return the opening in a target's own text: statements, and at the end an expression."""
     source = inspect.cleandoc(text)
     try:
         *statements, last = ast.parse(source).body
@@ -161,7 +168,10 @@ def _by_import(target: Target) -> Opening | None:
 
 
 def _module(name: str | None, file: str | None) -> tuple[str | None, Path | None]:
-    """The name to import a target's module by, and the folder that has to be on the path for it."""
+    """Return the name of a target's module, and the folder that its import needs on the path.
+
+    The name is None if no import can reach the file.
+    """
     if name is not None:
         return name, _folder_of(name.partition(".")[0])
     path = Path(str(file))
@@ -175,7 +185,7 @@ def _module(name: str | None, file: str | None) -> tuple[str | None, Path | None
 
 
 def _folder_of(package: str) -> Path | None:
-    """Where a package lies, if an interpreter would not look there by itself."""
+    """Return the folder of a package, or None if an interpreter looks there by itself."""
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):
@@ -188,7 +198,10 @@ def _folder_of(package: str) -> Path | None:
 
 
 def _known_folders() -> set[str]:
-    """Where any interpreter of this environment looks, folders of editable installs included."""
+    """Return the folders where any interpreter of this environment looks for modules.
+
+    Folders of editable installs are among them.
+    """
     known = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")}
     for folder in list(known):
         for file in Path(folder).glob("*.pth"):
@@ -197,7 +210,7 @@ def _known_folders() -> set[str]:
 
 
 def _opens_asynchronously(target: Target) -> bool:
-    """Whether the author's function gives an asynchronous context manager."""
+    """Return whether the author's function returns an asynchronous context manager."""
     function = inspect.unwrap(target.open)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         return inspect.isasyncgenfunction(function)

@@ -1,4 +1,4 @@
-"""Rules and invariants of an author as functions of a script."""
+"""The rules and invariants of an author as functions of a script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class OwnSource:
-    """What a script has to know of one rule or invariant: its function and what that imports."""
+    """The function of one rule or invariant as source, with the imports that it needs."""
 
     name: str
     lines: tuple[str, ...]
@@ -22,7 +22,7 @@ class OwnSource:
 
 @dataclass(frozen=True, slots=True)
 class OwnSources:
-    """Of all rules and invariants of an author, by their ids as contracts, and what they demand."""
+    """The sources of an author's rules and invariants, and their statements, by contract id."""
 
     functions: Mapping[str, OwnSource]
     statements: Mapping[str, str]
@@ -32,7 +32,7 @@ NO_SOURCES = OwnSources({}, {})
 
 
 def own_source(function: Callable[..., Any]) -> OwnSource | None:
-    """The source of a method without its decorators; None if there is none."""
+    """Return the source of a method without its decorators, or None if it cannot be read."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
         (definition,) = ast.parse(source).body

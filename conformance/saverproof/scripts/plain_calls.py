@@ -1,4 +1,4 @@
-"""Scripts whose own code is sync, whatever API of the saver they call, and part of it the kit's."""
+"""Scripts whose own code is sync, whatever API they call. A part of it is source of the kit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Awaited:  # the async API under the names of the sync one
 
 
 def calling(opening: Opening, api: str) -> list[str]:
-    """What a script needs to call the API: ``run``, which awaits, and ``Awaited``, or nothing."""
+    """Return the definitions by which a sync script calls the API: ``run`` and ``Awaited``, if
+    needed.
+    """
     waits = api == "async" or opening.managed
     return [
         *(_AWAITED.splitlines() if waits else []),
@@ -39,7 +41,9 @@ def calling(opening: Opening, api: str) -> list[str]:
 
 
 def with_saver(opening: Opening, api: str, use: Callable[[str], list[str]]) -> list[str]:
-    """The lines of ``use`` with the saver open; it is given the expression for the saver."""
+    """Return the lines of ``use`` with the saver open. ``use`` gets the expression for the
+    saver.
+    """
     lines = use("Awaited(saver)" if api == "async" else "saver")
     if not opening.managed:
         return opening.opened(lines)
@@ -54,13 +58,13 @@ def with_saver(opening: Opening, api: str, use: Callable[[str], list[str]]) -> l
 
 
 def source_of(thing: Callable[..., object]) -> list[str]:
-    """The source of a class or function without annotations and docstrings."""
+    """Return the source of a class or function without annotations and docstrings."""
     tree = _Bare().visit(ast.parse(inspect.getsource(thing)))
     return ast.unparse(tree).splitlines()
 
 
 class _Bare(ast.NodeTransformer):
-    """Leaves out what a script does without."""
+    """A transformer that removes annotations and docstrings."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._bare(node)

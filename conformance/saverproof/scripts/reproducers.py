@@ -1,4 +1,6 @@
-"""Standalone scripts that show a flaw: non-zero while it is there, zero when it is gone."""
+"""Standalone scripts that show a flaw: they exit with non-zero while it is there, then with
+zero.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from saverproof.values import Value
 
 
 class Flaw(Protocol):
-    """What a program shows, and a script is to show."""
+    """A flaw that a program shows, and that a script is made to show."""
 
     @property
     def contract(self) -> str:
@@ -32,14 +34,14 @@ class Flaw(Protocol):
 
     @property
     def hangs(self) -> bool:
-        """Whether a call never returns, and would hold any thread that makes it."""
+        """True if a call never returns, and so blocks the thread that makes it."""
         ...
 
     def show(self, writer: ScriptWriter, program: steps.Program) -> None:
-        """Write the program, and a complaint of what its last step shows.
+        """Write the program, and a complaint about what its last step shows.
 
         Raises:
-            NoScriptError: this cannot be shown by a script.
+            NoScriptError: no script can show this.
         """
         ...
 
@@ -53,11 +55,11 @@ def reproducer(
     name: str,
     own: OwnSources = NO_SOURCES,
 ) -> str:
-    """The source of a script that shows a flaw, or "" if none can be made that does.
+    """Return the source of a script that shows a flaw, or "" if none does.
 
-    It was run, in a process of its own, and complained. ``program`` ends with the step that showed
-    the flaw; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
-    the script and its message begin; ``own`` is what an author has added.
+    The script was run in a process of its own, and complained. ``program`` ends with the step that
+    showed the flaw. ``api`` is "sync", "async" or "crossed". ``name`` is the contract's id, by
+    which the script and its message begin. ``own`` is what an author has added.
     """
     opening = opening_of(target)
     if opening is None or not program:
@@ -103,22 +105,23 @@ _WITH_PATH = steps.PutWrites(
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """An operation that is not there."""
+    """The lack of an operation."""
 
     contract: str
     expected: str
     hangs: bool = False
 
     def show(self, writer: ScriptWriter, program: steps.Program) -> None:
-        """Write the call, which must not raise."""
+        """Write a call of the operation, which must not raise."""
         (step,) = program
         guarded(writer, lines_of(step, writer), self.expected)
 
 
 def operation_reproducer(target: Target, operation: str, api: str, *, name: str) -> str:
-    """The source of a script that calls an operation which a saver lacks; see :func:`reproducer`.
+    """Return the source of a script that calls an operation which a saver lacks, or "".
 
-    ``operation`` is a method that all savers have, or "task_path" for that argument of put_writes.
+    It is tried as in :func:`reproducer`. ``operation`` is a method that all savers have, or
+    "task_path" for that argument of put_writes.
     """
     opening = opening_of(target)
     if opening is None:
@@ -130,9 +133,10 @@ def operation_reproducer(target: Target, operation: str, api: str, *, name: str)
 
 
 def death_reproducer(target: Target, program: steps.Program, api: str, *, name: str) -> str:
-    """The source of a script whose process dies, or hangs and is ended, in a program's last step.
+    """Return the source of a script whose process dies, or hangs and is ended, in the last step.
 
-    It is not run first. "" if the target cannot be imported, or has no script for a step.
+    The script is not tried first. The result is "" if the target cannot be imported, or if a step
+    cannot be written.
     """
     opening = opening_of(target)
     if opening is None or not program:
@@ -150,7 +154,7 @@ def death_reproducer(target: Target, program: steps.Program, api: str, *, name: 
 
 
 def _script(writer: ScriptWriter, opening: Opening, promise: str, saver: str) -> str:
-    """The whole script."""
+    """Return the whole script."""
     if len(writer.blocks) > 1:
         writer.helpers.add("opened")
     body = [*_in_time(writer, _with_saver(writer, opening))]
@@ -170,7 +174,9 @@ def _with_saver(writer: ScriptWriter, opening: Opening) -> list[str]:
 
 
 def _in_time(writer: ScriptWriter, lines: list[str]) -> list[str]:
-    """The lines as a program of their own, which may have to end within the writer's patience."""
+    """Return the lines as a main part, which must end within the writer's patience if it has
+    one.
+    """
     if not writer.patience_s:
         return main(lines, coroutine=writer.calls.in_coroutine)
     observed = f"nothing in {writer.patience_s:g} s"

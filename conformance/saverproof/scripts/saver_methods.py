@@ -1,4 +1,4 @@
-"""What a script has to know of a saver beside the methods of the base class."""
+"""The facts that a script needs about a saver's methods, besides those of the base class."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SaverMethods:
-    """Which methods a saver has, and what its author has added.
+    """The optional methods that a saver has, and the additions of its author.
 
-    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``; ``own`` are the rules
-    and invariants of an author, by their ids as contracts.
+    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``. ``own`` are the rules
+    and invariants of an author, by contract id.
     """
 
     takes_paths: bool = True
@@ -34,7 +34,9 @@ class SaverMethods:
 
 
 def saver_methods(target: Target, program: Program, calls: CallSource) -> SaverMethods:
-    """What a script of this program has to know of the saver; the saver is opened only if so."""
+    """Return the facts that a script of this program needs. The saver is opened only if it needs
+    any.
+    """
     asks = any(
         step.calls_optional or (isinstance(step, PutWrites) and step.path) for step in program
     )
@@ -63,7 +65,7 @@ def _methods(saver: Any, calls: CallSource) -> SaverMethods:
 
 
 def _called(saver: Any, name: str, calls: CallSource) -> str:
-    """A call of a method without arguments, sync or async whichever it is."""
+    """Return a call of a method without arguments, awaited if the method is async."""
     if inspect.iscoroutinefunction(getattr(saver, name)):
         return f"await saver.{name}()" if calls.in_coroutine else f"asyncio.run(saver.{name}())"
     managed = calls.in_coroutine and calls.managed

@@ -1,4 +1,4 @@
-"""A script as a whole: the promise, the imports, how the saver is opened, and a family's body."""
+"""A whole script: the promise, the imports, how the saver is opened, and a family's body."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from saverproof.scripts.opening import Opening
 from saverproof.scripts.source import quoted
 
 MEANING = "# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
-"""What stands in the head of a script, with the saver's name."""
+"""The comment at the head of a script, with a place for the saver's name."""
 
 LONGEST = 40
-"""Lines of a script that shows a wrong answer or a failed statement."""
+"""Lines from which a script is laid out densely, so that it can be read at one look."""
 
 
 def promise_of(contract_id: str, broken: str = "") -> str:
-    """What a script's message begins with: a contract, and what it (or ``broken``) says."""
+    """Return the first line of a script's message: a contract's id, and its statement.
+
+    If ``broken`` is given, the statement is that contract's.
+    """
     return f"{contract_id}: {statement_of(broken or contract_id)}"
 
 
 def statement_of(contract_id: str) -> str:
-    """What a contract says; its id if the registry knows of none."""
+    """Return the statement of a contract, or its id if the registry does not know it."""
     try:
         return contract(contract_id).statement
     except UnknownContract:
@@ -34,10 +37,10 @@ def statement_of(contract_id: str) -> str:
 def script(
     promise: str, saver: str, opening: Opening, body: Iterable[str], imports: Iterable[str] = ()
 ) -> str:
-    """The source of a script, whose ``body`` has a statement on each line and no blank lines.
+    """Return the source of a script.
 
-    ``imports`` are import statements that it may need beside the usual ones; ``saver`` is the
-    target's name.
+    ``body`` has one statement a line and no blank lines. ``imports`` are import statements that it
+    may need besides the usual ones. ``saver`` is the target's name.
     """
     statements = [*opening.before, *body]
     meaning = MEANING.format(saver=saver)
@@ -53,7 +56,7 @@ def script(
 
 
 _AS_IT_IS = "# fmt: off"
-"""For formatters, where a script is short only without blank lines and with dense ones."""
+"""The comment that keeps formatters from expanding a densely laid out script."""
 
 
 def _imports(code: str, opening: Opening, more: Iterable[str]) -> list[str]:
@@ -70,12 +73,12 @@ def _docstring(promise: str) -> list[str]:
 
 
 def complaint(expected: str, observed: str) -> str:
-    """The statement that ends a script; both are parts of an f-string."""
+    """Return the statement that ends a script; both arguments are parts of an f-string."""
     return f'raise SystemExit(f"{{__doc__}}\\nexpected: {expected}\\nobserved: {observed}")'
 
 
 def main(lines: Iterable[str], *, coroutine: bool) -> list[str]:
-    """The lines, in a coroutine that is run if they need one."""
+    """Return the lines, inside a coroutine that is run if they need one."""
     if not coroutine:
         return list(lines)
     return ["async def main():", *indented(lines), "asyncio.run(main())"]

@@ -11,7 +11,7 @@ from saverproof.values.metadata import LONG_TEXT, LONG_TEXT_SOURCE
 
 
 def literal(value: Any) -> str:
-    """Plain JSON data as an expression, in ASCII, so that names that look alike stay apart."""
+    """Return plain JSON data as an expression, in ASCII, so that lookalike names stay apart."""
     if isinstance(value, Mapping):
         return dict_source({key: literal(item) for key, item in value.items()})
     if isinstance(value, (list, tuple)):
@@ -24,7 +24,7 @@ def literal(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes, in ASCII."""
+    """Return a text in double quotes, in ASCII."""
     inner = ascii(text)
     if inner[0] == '"' or '"' in inner:
         return inner
@@ -32,12 +32,14 @@ def quoted(text: str) -> str:
 
 
 def dict_source(items: Mapping[str, str]) -> str:
-    """A dict display whose values are source already."""
+    """Return a dict display; the values are source already."""
     return f"{{{', '.join(f'{literal(key)}: {item}' for key, item in items.items())}}}"
 
 
 def keyword_arguments(items: Mapping[str, str]) -> list[str]:
-    """Arguments of a call whose names may be any text, and whose values are source already."""
+    """Return the arguments of a call. Their names may be any text; their values are source
+    already.
+    """
     return [
         f"{name}={item}"
         if name.isidentifier() and not iskeyword(name)
@@ -47,12 +49,12 @@ def keyword_arguments(items: Mapping[str, str]) -> list[str]:
 
 
 def symbols(versions: Mapping[str, Any]) -> dict[str, str]:
-    """Each channel with what its version is called in the script."""
+    """Return channel -> the script's name for its version."""
     return {name: str(version) for name, version in versions.items()}
 
 
 def versions_source(versions: Mapping[str, Any]) -> str:
-    """The versions of channels; if the script has just these in a variable, that."""
+    """Return the versions of channels as source: a variable that holds just these, or a dict."""
     if len(versions) == 1:
         ((channel, version),) = versions.items()
         name, item, _ = str(version).partition(f"[{quoted(channel)}]")
@@ -62,5 +64,5 @@ def versions_source(versions: Mapping[str, Any]) -> str:
 
 
 def nested(seen: Mapping[str, Mapping[str, Any]]) -> str:
-    """The versions seen by each node."""
+    """Return the versions seen by each node, as source."""
     return dict_source({node: versions_source(versions) for node, versions in seen.items()})

@@ -1,4 +1,4 @@
-"""Each step as statements of a script, followed in the model."""
+"""Write each step as statements of a script, and follow it in the model."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from saverproof.steps import definitions as steps
 from saverproof.values import Value
 
 _WIDEST = {"sync": 75, "async": 68, "crossed": 68}
-"""Characters of a put's arguments for which the call fits a line, inside of two blocks."""
+"""Most characters of a put's arguments on the line of the call, which is indented by two levels."""
 
 
 class NoScriptError(Exception):
-    """What was found cannot be shown by a script."""
+    """No script can show what was found."""
 
 
 def write_steps(writer: ScriptWriter, program: steps.Program) -> None:
-    """Write the steps of a program down, with reads of everything after each if those matter."""
+    """Write the steps of a program, with reads of everything after each if the writer asks for
+    them.
+    """
     for step in program:
         write(step, writer)
         if writer.reads_between:
@@ -28,19 +30,21 @@ def write_steps(writer: ScriptWriter, program: steps.Program) -> None:
 
 
 def lines_of(step: steps.Step, writer: ScriptWriter) -> list[str]:
-    """The lines of one step, which are not added to the writer's."""
+    """Return the lines of one step, without adding them to the writer's."""
     known = writer.position
     write(step, writer)
     return writer.take_back(known)
 
 
 def other_thread(writer: ScriptWriter) -> list[str]:
-    """Lines that put a checkpoint of a thread that no program uses."""
+    """Return the lines that put a checkpoint to a thread which no program uses."""
     return lines_of(steps.Put("other", "", 99, changes=(("count", Value("integer", 1)),)), writer)
 
 
 def look_around(writer: ScriptWriter) -> None:
-    """Read every checkpoint and the latest of each place, as the kit does after each step."""
+    """Write reads of every checkpoint and of the latest in each place, as the kit makes after a
+    step.
+    """
     addresses = [*writer.model.addresses()]
     for address in addresses:
         writer.say(writer.ask("get_tuple", writer.at(address)))
@@ -50,10 +54,10 @@ def look_around(writer: ScriptWriter) -> None:
 
 @singledispatch
 def write(step: steps.Step, writer: ScriptWriter) -> None:
-    """Write one step down.
+    """Write one step.
 
     Raises:
-        NoScriptError: there are no statements for such a step here.
+        NoScriptError: there are no statements for such a step.
     """
     match step:
         case steps.Put():
@@ -94,7 +98,7 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
 
 
 def remove(step: steps.DeleteForRuns | steps.Prune, writer: ScriptWriter, names: str = "") -> None:
-    """Write a removal of several, with a variable for their ``names`` if one is given."""
+    """Write the removal of several runs or threads; ``names`` may be a variable for them."""
     if isinstance(step, steps.DeleteForRuns):
         writer.say(writer.change("delete_for_runs", names or literal(step.runs)))
         writer.model.delete_for_runs(step.runs)
@@ -129,7 +133,7 @@ def _write_own(step: steps.OwnStep, writer: ScriptWriter) -> None:
 def put(
     step: steps.Put, writer: ScriptWriter, *, named: str = "", answer: str = ""
 ) -> dict[str, str]:
-    """Write a put; returns the source of its arguments.
+    """Write a put, and return the source of its arguments.
 
     The argument ``named`` becomes a variable, as do those that the step changes afterwards.
     ``answer`` is a variable for what the saver returns.
@@ -160,7 +164,7 @@ def put(
 
 
 def put_arguments(step: steps.Put, planned: PlannedPut, writer: ScriptWriter) -> dict[str, str]:
-    """The source of each argument of a put."""
+    """Return the source of each argument of a put."""
     return {
         "config": writer.config(
             step.thread, step.namespace, step.parent, step.id_form, step.extras
@@ -172,13 +176,13 @@ def put_arguments(step: steps.Put, planned: PlannedPut, writer: ScriptWriter) ->
 
 
 def _named(writer: ScriptWriter, sources: dict[str, str], named: set[str]) -> dict[str, str]:
-    """The arguments, those named as variables ``given_NAME``."""
+    """Return the arguments. Those in ``named`` are first assigned to variables ``given_NAME``."""
     writer.say(*(f"given_{name} = {sources[name]}" for name in sources if name in named))
     return {name: f"given_{name}" if name in named else sources[name] for name in sources}
 
 
 def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") -> dict[str, str]:
-    """Write a put_writes; see :func:`put`."""
+    """Write a put_writes, and return the source of its arguments (see :func:`put`)."""
     sources = put_writes_arguments(step, writer)
     given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
     other = [writer.task(step.task)]
@@ -194,7 +198,7 @@ def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") 
 
 
 def put_writes_arguments(step: steps.PutWrites, writer: ScriptWriter) -> dict[str, str]:
-    """The source of the first two arguments of a put_writes."""
+    """Return the source of the first two arguments of a put_writes."""
     namespace = step.namespace if step.give_namespace else None
     batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
     return {
@@ -204,13 +208,13 @@ def put_writes_arguments(step: steps.PutWrites, writer: ScriptWriter) -> dict[st
 
 
 def read(step: steps.GetTuple, writer: ScriptWriter) -> str:
-    """The read as an expression."""
+    """Return the read as an expression."""
     config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
     return writer.ask("get_tuple", config)
 
 
 def delta_history(step: steps.DeltaHistory, writer: ScriptWriter) -> str:
-    """The question for a delta history as an expression."""
+    """Return the question for a delta history as an expression."""
     config = writer.config(step.thread, step.namespace, step.number)
     channels = literal(step.channels)
     return writer.ask("get_delta_channel_history", f"config={config}", f"channels={channels}")

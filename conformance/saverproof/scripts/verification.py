@@ -1,4 +1,4 @@
-"""Runs a script, to be sure that it shows what it says."""
+"""Run a script, to be sure that it shows what it says."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from saverproof.process.silence import Silence
 from saverproof.targets import target
 
 PATIENCE_S = 20.0
-"""Seconds for which nothing may move in the process of a script before it is ended. One that is at
-work, or would be if the machine had not much else to do, is given six times as long.
+"""Seconds for which nothing may move in the process of a script before it is ended. A script that
+is at work, or would be on a less busy machine, gets six times as long.
 """
 _PROCESSES = ScriptProcesses([module.__name__ for module in (graph, memory, target)])
-"""No driver is among what they have imported, nor a saver: some scripts change those first."""
+"""The processes that run scripts. What they have imported includes no driver and no saver, because
+some scripts patch those before importing them.
+"""
 
 
 def complains(text: str, promise: str) -> bool:
-    """Whether the script ends with its own message: here, and then in a process of its own.
+    """Return whether the script ends with its own message, here and in a process of its own.
 
-    Only the second counts, because this process may be full of what a saver left behind; the
-    first is a hundred times as fast to rule a script out.
+    Only the second run counts, because this process may be full of what a saver left behind. The
+    first one is a hundred times as fast, and rules most scripts out.
     """
     return complains_here(text) and complains_alone(text, promise)
 
 
 def complains_here(text: str) -> bool:
-    """Whether the script ends with its own message in this process."""
+    """Return whether the script ends with its own message in this process."""
     path = list(sys.path)
     names = {"__name__": "__reproducer__"}
     try:
@@ -53,9 +55,9 @@ def complains_here(text: str) -> bool:
 
 
 def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> bool:
-    """Whether the script, in a process of its own, ends with 1 and a message with the promise.
+    """Return whether the script, in its own process, ends with 1 and a message with the promise.
 
-    One in which nothing moves for ``patience_s`` seconds is ended, and shows nothing.
+    A script in which nothing moves for ``patience_s`` seconds is ended, and shows nothing.
     """
     heartbeat.beat(0)
     with scratch_folder(root=in_memory()) as folder:
@@ -66,13 +68,13 @@ def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> 
 
 
 def first_to_complain(texts: Iterable[str], promise: str) -> str:
-    """The first script that complains in a process of its own; "" if none does."""
+    """Return the first script that complains in a process of its own, or "" if none does."""
     return next((text for text in texts if complains_alone(text, promise)), "")
 
 
 @dataclass(slots=True)
 class _Watch:
-    """Ends a script in which nothing moves, and gives signs of life of whoever waits for it."""
+    """A watch that ends a script in which nothing moves, and gives signs of life meanwhile."""
 
     patience_s: float
     _silence: Silence | None = None

@@ -1,4 +1,4 @@
-"""Writes a program down step by step: what the script says, and the model that follows it."""
+"""Write a program step by step: the lines of the script, and the model that follows it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
 
 class ScriptWriter:
-    """The script so far. ``blocks`` are the lines for each time the saver is opened.
+    """The script so far. ``blocks`` are the lines for each time that the saver is open.
 
-    With ``reads_between`` everything is read after each step, as it is when a program is judged.
+    With ``reads_between`` everything is read after each step, as when a program is judged.
     """
 
     def __init__(
@@ -52,46 +52,46 @@ class ScriptWriter:
         """The author's own functions that the script calls."""
         self.receiver = "saver"
         self.guard = ""
-        """If set, what is expected instead of an exception from anything in the script."""
+        """The expected answer, if the script may raise nothing at all; else ""."""
         self.patience_s = 0.0
-        """If set, the seconds within which the script's coroutine has to end."""
+        """Seconds within which the script's coroutine must end; 0 for no limit."""
         self._minted = 0
         self._turn = 0
 
     def say(self, *lines: str) -> None:
-        """Add lines: with the saver open, or after it was closed."""
+        """Add lines to the block with the open saver, or to what follows once it was closed."""
         block = self.blocks[-1] if self.after is None else self.after
         block += lines
 
     @property
     def position(self) -> int:
-        """Where the next line comes, as :meth:`take_back` wants it."""
+        """The place of the next line, for :meth:`take_back`."""
         return len(self.blocks[-1])
 
     def take_back(self, position: int) -> list[str]:
-        """Take the lines back that were added since then; gives them."""
+        """Remove the lines that were added since ``position``, and return them."""
         lines = self.blocks[-1][position:]
         del self.blocks[-1][position:]
         return lines
 
     def reopen(self) -> None:
-        """Close the saver here and open it again."""
+        """Close the saver here, and open it again."""
         self.blocks.append([])
         self.receiver = "saver"
 
     def close(self) -> None:
-        """Close the saver for good: what is said from here on stands behind."""
+        """Close the saver for good. Lines that are added from now on follow that."""
         self.after = []
 
     # --- expressions -----------------------------------------------------------------------
 
     def id(self, number: int) -> str:
-        """The id of a checkpoint."""
+        """Return the id of a checkpoint, as source."""
         self.ids.add(number)
         return f"ID[{number}]"
 
     def task(self, number: int) -> str:
-        """The id of a task."""
+        """Return the id of a task, as source."""
         if number == 0:
             return quoted(task_id(0))
         self.tasks.add(number)
@@ -99,17 +99,17 @@ class ScriptWriter:
 
     @property
     def ids_are_unique(self) -> bool:
-        """Whether an id alone says which checkpoint is meant."""
+        """True if an id alone says which checkpoint is meant."""
         numbers = [number for *_, number in (*self.model.addresses(), *self.model.gone)]
         return len(set(numbers)) == len(numbers)
 
     @staticmethod
     def place(address: Address) -> str:
-        """Thread and namespace."""
+        """Return thread and namespace, as source."""
         return f"({quoted(address[0])}, {quoted(address[1])})"
 
     def value(self, value: Value) -> str:
-        """A value of the catalogue."""
+        """Return a value of the catalogue, as source."""
         self.imports |= value.imports()
         return value.source()
 
@@ -121,7 +121,9 @@ class ScriptWriter:
         id_form: IdForm = IdForm.ABSENT,
         extras: Extras = PLAIN,
     ) -> str:
-        """A config with an address, as :func:`saverproof.execution.calls.address_config` has it."""
+        """Return a config with an address, like that of
+        :func:`saverproof.execution.calls.address_config`.
+        """
         self.helpers.add("config")
         items: dict[str, str] = {} if thread is None else {"thread_id": quoted(thread)}
         if namespace is not None:
@@ -144,11 +146,11 @@ class ScriptWriter:
         return f"config({', '.join(given)})" + (f" | {literal(outer)}" if outer else "")
 
     def at(self, address: Address) -> str:
-        """The config of one checkpoint."""
+        """Return the config of one checkpoint."""
         return self.config(*address)
 
     def list_arguments(self, step: ListTuples, *, nones: bool = False) -> list[str]:
-        """The arguments of a listing; ``nones`` includes those that are None."""
+        """Return the arguments of a listing, with those that are None if ``nones``."""
         arguments = ["None"]
         if step.thread is not None:
             arguments = [
@@ -165,7 +167,9 @@ class ScriptWriter:
         return arguments
 
     def checkpoint(self, step: Put, planned: PlannedPut) -> str:
-        """A checkpoint, by the script's own helper and what it has beside."""
+        """Return a checkpoint: a call of the script's own helper, and what else the checkpoint
+        has.
+        """
         self.helpers.add("checkpoint")
         self.id(step.number)
         values = {
@@ -195,14 +199,14 @@ class ScriptWriter:
         return f"{made} | {dict_source(other)}" if other else made
 
     def metadata(self, step: Put) -> str:
-        """The metadata of a put."""
+        """Return the metadata of a put."""
         items = {key: literal(item) for key, item in (step.metadata or {}).items()}
         if step.legacy_writes is not None:
             items["writes"] = dict_source({step.node: self.value(step.legacy_writes)})
         return dict_source(items)
 
     def write(self, write: PendingWrite) -> str:
-        """A pending write as a tuple shows it."""
+        """Return a pending write in the form that a tuple has it."""
         value = self.value(write.value)
         if isinstance(write.value.make(), BaseException):
             value = f"repr({value})"
@@ -211,50 +215,52 @@ class ScriptWriter:
     # --- calls -----------------------------------------------------------------------------
 
     def change(self, operation: str, *arguments: str) -> str:
-        """A call that writes; crossed scripts take turns."""
+        """Return a call that writes. Crossed scripts use the APIs in turns."""
         self._turn += 1
         return self.calls.call(self.calls.on_turn(self._turn), self.receiver, operation, *arguments)
 
     def skip_turns(self, number: int) -> None:
-        """Count more calls that write, which one statement makes."""
+        """Count further calls that write, which one statement makes in a loop."""
         self._turn += number
 
     def ask(self, operation: str, *arguments: str) -> str:
-        """A call that reads; a crossed script does not read by the API that wrote last."""
+        """Return a call that reads. A crossed script reads by the API that did not write last."""
         return self.ask_of(self.receiver, operation, *arguments)
 
     def ask_of(self, receiver: str, operation: str, *arguments: str) -> str:
-        """A call that reads something other than the saver."""
+        """Return a call that reads from ``receiver`` instead of the saver."""
         return self.calls.call(self._reading(), receiver, operation, *arguments)
 
     def _reading(self) -> str:
         return self.calls.beside(self.calls.on_turn(self._turn))
 
     def listing(self, *arguments: str, item: str = "found") -> str:
-        """A listing with all of its items, each as ``item`` makes it of ``found``."""
+        """Return the list of a listing's items; ``item`` is the expression for one, called
+        ``found``.
+        """
         return self.listing_of(self.receiver, *arguments, item=item)
 
     def listing_of(self, receiver: str, *arguments: str, item: str = "found") -> str:
-        """A listing of another saver."""
+        """Return the list of a listing's items from ``receiver`` instead of the saver."""
         return self.calls.listing(self._reading(), receiver, *arguments, item=item)
 
     def api_call(self, api: str, operation: str, *arguments: str) -> str:
-        """A call by this API."""
+        """Return a call through this API."""
         return self.calls.call(api, self.receiver, operation, *arguments)
 
     def api_listing(self, api: str, *arguments: str, item: str = "found") -> str:
-        """A listing by this API."""
+        """Return the list of a listing's items through this API."""
         return self.calls.listing(api, self.receiver, *arguments, item=item)
 
     def first_listed(self, *arguments: str) -> list[str]:
-        """Statements that leave a listing after its first item."""
+        """Return statements that leave a listing after its first item."""
         return self.calls.first(self._reading(), self.receiver, *arguments)
 
     def call_own(self, contract: str, arguments: Mapping[str, Any]) -> str:
-        """A call of a rule or an invariant of the author's.
+        """Return a call of an author's own rule or invariant.
 
         Raises:
-            KeyError: its source is not to be had.
+            KeyError: its source cannot be read.
         """
         source = self.own[contract] = self.methods.own[contract]
         self.imports |= source.imports
@@ -269,7 +275,7 @@ class ScriptWriter:
         return f"{source.name}({', '.join(given)})"
 
     def mint(self, older: Iterable[str] = (), channel: str = "") -> str:
-        """Ask for a new version above the older ones; gives its name in the script.
+        """Write a call for a new version above the older ones, and return the version's name.
 
         With a channel, it is an item of a dict such as ``put`` takes for its new versions.
         """
@@ -284,7 +290,7 @@ class ScriptWriter:
         return f"new{self._minted}[{quoted(channel)}]"
 
     def plan(self, step: Put) -> PlannedPut:
-        """Plan a put; versions are names in the script."""
+        """Plan a put, in which versions are names in the script."""
         older = [str(version) for version in versions_taken(self.model, step)]
         channel = step.changes[0][0] if len(step.changes) == 1 else ""
         return self.model.plan_put(step, lambda _: self.mint(older, channel))
