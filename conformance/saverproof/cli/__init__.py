@@ -1,7 +1,7 @@
-"""The command line ``saverproof``: one module a command, each with a ``command`` in it.
+"""The command ``saverproof``: each module has one subcommand, its ``command``.
 
-A module whose name starts with an underscore is none. Commands are imported when they are used, so
-that ``saverproof --help`` and a single command stay quick.
+Modules whose names start with an underscore have none. A subcommand is imported when it is used, so
+that ``saverproof --help`` and single commands start quickly.
 """
 
 import pkgutil
@@ -18,7 +18,7 @@ _INTERRUPTED = 130
 
 
 class _Commands(click.Group):
-    """Finds each command in the module that is called like it."""
+    """A group that finds each subcommand in the module of the same name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(

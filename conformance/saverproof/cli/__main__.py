@@ -1,4 +1,4 @@
-"""``python -m saverproof.cli``: the command line where its script is not on the path."""
+"""The command line where its script is not on the path: ``python -m saverproof.cli``."""
 
 from saverproof.cli import main
 

@@ -1,4 +1,4 @@
-"""How the commands talk: results on standard output, progress on standard error."""
+"""The output of the commands: results on standard output, progress on standard error."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from rich.console import Console
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Say that something takes a while: with a sign of life on a terminal, else in one line."""
+    """Show that something takes a while: an animation on a terminal, else one line."""
     console = Console(stderr=True, markup=False, highlight=False, emoji=False)
     if console.is_terminal:
         with console.status(what):
@@ -20,5 +20,5 @@ def working(what: str) -> Iterator[None]:
 
 
 def told(text: str, *, colour: str | None = None, bold: bool = False) -> None:
-    """A line on standard output; coloured on a terminal only."""
+    """Write a line to standard output; its colour shows only on a terminal."""
     click.echo(click.style(text, fg=colour, bold=bold or None) if colour else text)

@@ -1,4 +1,4 @@
-"""Files that the commands write: "-" is standard output."""
+"""Write the files that commands produce; "-" is standard output."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +15,10 @@ OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def write(path: Path, text: str) -> None:
-    """Write ``text`` to ``path``, whole or not at all, for its owner alone.
+    """Write ``text`` to ``path`` as a whole or not at all, readable by its owner alone.
 
     Raises:
-        ReportError: it cannot be written; one line.
+        ReportError: it cannot be written; the message is one line.
     """
     if str(path) == "-":
         click.echo(text, nl=False)
@@ -30,10 +30,10 @@ def write(path: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say where something was written, or in one line why it was not.
+    """Turn an OSError of the block into a ReportError that names ``path``.
 
     Raises:
-        ReportError: a file or folder could not be written.
+        ReportError: a file or folder could not be written; the message is one line.
     """
     try:
         yield

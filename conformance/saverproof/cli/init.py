@@ -98,7 +98,7 @@ def command(
 
 
 def _write_extension(name: str, folder: Path) -> None:
-    """Write a distribution with a family of contracts; what is there already stays as it is."""
+    """Write a distribution with a family of contracts; existing files are left alone."""
     files = extension_texts(name)
     top = folder / next(iter(files)).parts[0]
     if top.exists():
@@ -146,14 +146,14 @@ def _tell(kind: SaverClass, files: Mapping[Path, str], new: Mapping[Path, str]) 
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file of the author's own project, with the mode that other files there get."""
+    """Write a file of the author's own project, with the mode of new files there."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 
 def _judged(wanted: str, folder: Path) -> int:
-    """Judge with the quick profile, as the user would, and say what to do next."""
+    """Judge with the quick profile as the user would, and say what to do next."""
     arguments = [f"--saver={wanted}", "--saver-profile=quick"]
     told(f"\npytest {' '.join(arguments)}\n", bold=True)
     status = subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode

@@ -36,7 +36,9 @@ def command(artefact: Path) -> None:
 
 
 def _told(recorded: dict[str, Any], artefact: Path) -> tuple[Told, str | None]:
-    """What is known beside the artefact, and the contract to file instead, if there is one."""
+    """Return what is known beside the artefact, and the contract to file instead, if there is
+    one.
+    """
     name = recorded["contract"]
     try:
         promised = contract(name)
@@ -58,7 +60,10 @@ def _told(recorded: dict[str, Any], artefact: Path) -> tuple[Told, str | None]:
 
 
 def _reported(artefact: Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """What the report beside an artefact says of its saver and of its violation, if it has it."""
+    """Return the saver and the violation of an artefact in the report beside it.
+
+    The saver is None and the violation empty if the report does not have them.
+    """
     folder = artefact.absolute().parent.parent
     try:
         report = load_report(folder)

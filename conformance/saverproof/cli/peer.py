@@ -21,7 +21,9 @@ from saverproof_reports.text import one_line
 
 _SUITE = "langgraph-checkpoint-conformance"
 _LIMIT_S = 600.0
-"""Its tests take seconds on a local store; a saver that never answers must not keep the user."""
+"""Seconds for the suite. Its tests take seconds on a local store, and the user must not wait for
+ever for a saver that never answers.
+"""
 
 
 @click.command(name="peer", short_help="Run LangGraph's own conformance suite on SAVER.")

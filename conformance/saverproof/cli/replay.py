@@ -1,4 +1,4 @@
-"""``saverproof replay``: whether a recorded violation is still there."""
+"""``saverproof replay``: find out if a recorded violation is still there."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -110,7 +110,7 @@ def _target(
 
 
 def _changed(recorded: Mapping[str, str], facts: Facts) -> Iterator[str]:
-    """The versions that are not those of the run in which the violation was found."""
+    """Yield the packages whose versions differ from those of the recorded run, in words."""
     for name, version in facts["packages"].items():
         if name in recorded and recorded[name] != version:
             yield f"{name} {recorded[name]} when it was recorded, {version} now"

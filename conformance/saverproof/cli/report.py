@@ -64,5 +64,5 @@ def command(
 
 
 def _loaded(path: Path) -> dict[str, Any]:
-    """A report with the artefacts beside it, so that what is replayed goes with it."""
+    """Return a report with the artefacts beside it, so that they can be copied with it."""
     return with_artefacts(load_report(path), path if path.is_dir() else path.parent)

@@ -33,7 +33,9 @@ from saverproof_faults.kill import DiedBy, KillAt
 from saverproof_reports.text import harmless, one_line
 
 Said = tuple[bool | None, str]
-"""Whether a scenario went well (None: it cannot be played here), and what was seen."""
+"""The result of a scenario: True if it went well, None if it cannot be played here, and what was
+seen.
+"""
 
 _LOOKED_AT = ("graph", "durability", "atomicity")
 """The families of which the scenarios are examples."""

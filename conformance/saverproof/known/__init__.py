@@ -1,1 +1,1 @@
-"""Known violations: which violated contracts a run is told to expect."""
+"""Known violations: the violated contracts that a run is told to expect."""

@@ -1,4 +1,4 @@
-"""The first draft of a known-violations file, from what a run found."""
+"""Draft a known-violations file from the results of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ first: once it shows nothing any more, the entry is stale, and that fails the ru
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An artefact that an entry pins: where the report has it, and where the entry will."""
+    """An artefact that an entry pins: its path in the report, and its path beside the file."""
 
     artefact: str
     path: str
@@ -34,16 +34,18 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The text of the file, and the artefacts that have to lie beside it."""
+    """The text of a known-violations file, and the artefacts that belong beside it."""
 
     text: str
     examples: tuple[Example, ...]
     undecided: int
-    """How many entries are of contracts that were not seen broken, and could not be judged."""
+    """Number of entries for contracts that were not seen broken, and could not be judged."""
 
 
 def draft(judged: Mapping[str, Any], folder: str) -> Draft:
-    """A draft for one saver of a report, the examples in ``folder``, relative to the file."""
+    """Draft the file for one saver of a report. ``folder`` is that of the examples, from the
+    file.
+    """
     document = tomlkit.document()
     for line in _HEAD.format(saver=one_line(judged["saver"]["name"], 80)).splitlines():
         document.add(tomlkit.comment(line) if line else tomlkit.comment(""))
@@ -70,8 +72,10 @@ def _is_asked(contract: Mapping[str, Any]) -> bool:
 def _told_apart(
     contract: Mapping[str, Any],
 ) -> Iterator[tuple[Mapping[str, Any], str | None]]:
-    """The violations that need an entry each: one, if every API that was judged shows it, or if it
-    may be timing that decides which of them does.
+    """Yield the violations that need an entry each, with the entry's API.
+
+    There is one entry, for all APIs, if every judged API shows the violation, or if timing may
+    decide which of them does.
     """
     judged = {api for api, times in contract["checked"].items() if times}
     first: dict[str, Mapping[str, Any]] = {}
@@ -87,7 +91,9 @@ def _told_apart(
 
 
 def _undecided_entry(contract: Mapping[str, Any]) -> Table:
-    """The entry of a contract that what else is broken may have kept from being judged."""
+    """Return the entry of a contract that could not be judged, perhaps because of what else is
+    broken.
+    """
     entry = tomlkit.table()
     entry.add("id", contract["id"])
     known = contract.get("unsettled", {}).get("known") or {}

@@ -1,4 +1,4 @@
-"""One known violation: a broken contract that a run is told to expect."""
+"""An entry of a known-violations file: a broken contract that a run is told to expect."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,37 +11,41 @@ class Entry:
     """An entry of a known-violations file."""
 
     id: str
-    """The contract."""
+    """The id of the contract."""
     reason: str
     link: str | None
     versions: str | None
-    """The versions of the saver's distribution for which it holds ("<3.2"); None: all."""
+    """The versions of the saver's distribution that have the violation ("<3.2"); None: all."""
     api: str | None
     """"sync", "async" or "crossed"; None: all."""
     example: str | None
     """Absolute path of an artefact that shows the violation."""
     file: str
-    """The file that it stands in."""
+    """The path of the known-violations file, for messages."""
     example_saver: str | None = None
-    """The saver that the example was recorded on."""
+    """The saver that the example was recorded on; None without an example."""
     example_api: str | None = None
-    """The API through which it was."""
+    """The API through which the example was recorded; None without an example."""
 
     def covers(self, contract: str, api: str) -> bool:
-        """Whether a violation of ``contract`` through ``api`` is the known one."""
+        """Return whether the entry covers a violation of ``contract`` through ``api``."""
         return self.id == contract and self.api in (None, api)
 
     def shows(self, saver: str) -> bool:
-        """Whether the example is about the saver, so that running it again tells something."""
+        """Return whether the entry's example is about the saver, so that it can be replayed on
+        it.
+        """
         return self.example is not None and self.example_saver == saver
 
     def holds_for(self, version: str | None) -> bool:
-        """Whether the entry is about this version of the saver. An unknown version is covered."""
+        """Return whether the entry covers this version of the saver; unknown versions are
+        covered.
+        """
         if self.versions is None or version is None:
             return True
         return SpecifierSet(self.versions, prereleases=True).contains(version)
 
 
 def entry_for(entries: Iterable[Entry], contract: str, api: str) -> Entry | None:
-    """The first entry that covers the violation."""
+    """Return the first entry that covers the violation, or None."""
     return next((entry for entry in entries if entry.covers(contract, api)), None)

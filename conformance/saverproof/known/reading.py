@@ -1,7 +1,7 @@
-"""Reading a known-violations file.
+"""Read a known-violations file.
 
-The file is TOML with one table ``[[known]]`` for each violation: ``id`` and ``reason`` must be
-there; ``link``, ``versions``, ``api`` and ``example`` (a path, relative to the file) may.
+The file is TOML with a table ``[[known]]`` for each violation. ``id`` and ``reason`` are required.
+``link``, ``versions``, ``api`` and ``example`` (a path relative to the file) are optional.
 """
 
 import tomllib
@@ -21,10 +21,10 @@ _APIS = ("sync", "async", "crossed")
 
 
 def read_known(path: Path) -> tuple[Entry, ...]:
-    """The entries of the file.
+    """Return the entries of the file.
 
     Raises:
-        KnownFileError: the file cannot be read, or an entry is not as it must be; one line.
+        KnownFileError: the file cannot be read, or an entry is wrong; the message is one line.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def _entry(path: Path, number: int, table: Any) -> Entry:
 
 
 def _example(path: Path, where: str, table: dict[str, Any]) -> dict[str, str | None]:
-    """The fields of an entry that tell of its example."""
+    """Return the fields of an entry that are about its example."""
     if "example" not in table:
         return {"example": None}
     file = path.parent / table["example"]

@@ -11,16 +11,16 @@ from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
 
 SHIPPED = "shipped"
-"""The value of ``--saver-known`` that stands for these files."""
+"""The value of ``--saver-known`` that stands for the files of the kit."""
 FOLDER = Path(__file__).with_name("shipped")
 
 
 def shipped_for(facts: Facts) -> tuple[Entry, ...]:
-    """The flaws that the release of a saver is known to have.
+    """Return the flaws that this release of a saver is known to have.
 
     Raises:
-        KnownFileError: there is no file for the saver's class, or not for its release; one line
-            says what there is.
+        KnownFileError: there is no file for the saver's class, or none of its entries is for its
+            release; one line says what there is.
     """
     file = FOLDER / f"{facts['saver_class']}.toml"
     if not file.is_file():
@@ -41,5 +41,5 @@ def shipped_for(facts: Facts) -> tuple[Entry, ...]:
 
 
 def _releases(entries: Iterable[Entry]) -> Iterable[str]:
-    """The specifiers of the entries, each once, as they read."""
+    """Return the version specifiers of the entries, each once, in order."""
     return dict.fromkeys(str(SpecifierSet(entry.versions or "")) for entry in entries)

@@ -1,4 +1,4 @@
-"""Known violations that are none any more."""
+"""Find known violations that no longer occur."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from saverproof_reports.steadiness import BY_TIMING
 
 @dataclass(frozen=True, slots=True)
 class StaleEntry:
-    """An entry whose contract was judged and held."""
+    """An entry whose contract was judged, and held."""
 
     entry: Entry
     fails: bool
-    """Whether that is certain enough to fail the run."""
+    """True if this is certain enough to fail the run."""
 
     @property
     def line(self) -> str:
-        """What to tell the user."""
+        """The message for the user, in one line."""
         through = f" through the {self.entry.api} API" if self.entry.api else ""
         return f"{self.entry.file}: {self.entry.id} held{through}; " + (
             "remove the entry" if self.fails else "is the entry stale? (not certain)"
@@ -29,12 +29,12 @@ class StaleEntry:
 def stale(
     entries: Iterable[Entry], contracts: Iterable[Mapping[str, Any]], profile: str, saver: str
 ) -> Iterator[StaleEntry]:
-    """The entries whose contract held for ``saver``, given its ``contracts`` in a report.
+    """Yield the entries whose contract held for ``saver``, given its ``contracts`` in a report.
 
-    A search may miss a violation, so that only the deep profile makes it certain, and nothing does
-    where a violation hangs on timing. A contract that
-    was not exercised, through the entry's API where it names one, is never stale. An entry with an
-    example of this saver is judged by running that, and left out here.
+    A search may miss a violation. Therefore only the deep profile makes it certain that it is gone,
+    and nothing does if it depends on timing. A contract that was not exercised, through the entry's
+    API if it names one, is never stale. Entries with an example of this saver are left out: they
+    are judged by running the example.
     """
     judged = {contract["id"]: contract for contract in contracts}
     for entry in entries:

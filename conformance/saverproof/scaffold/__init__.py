@@ -1,1 +1,1 @@
-"""What ``saverproof init`` writes for an author: a target, known violations, a CI workflow."""
+"""The files that ``saverproof init`` writes: a target, known violations, a CI workflow."""

@@ -1,4 +1,4 @@
-"""``python -m saverproof.scaffold``: the process in which a saver's class is looked at."""
+"""The process in which a saver's class is inspected: ``python -m saverproof.scaffold``."""
 
 import sys
 
@@ -9,7 +9,7 @@ from saverproof.scaffold.requests import INSPECT
 
 
 def main(*served: int) -> None:
-    """Serve on these descriptors; the last number is the parent's."""
+    """Serve requests on the descriptors in the arguments; the last argument is the parent's id."""
     handlers = Handlers()
     handlers.add(INSPECT, inspect_class)
     serve(handlers, *served)

@@ -1,4 +1,4 @@
-"""What to pass for the parameters of something that opens a saver, guessed from their names."""
+"""Guess the arguments of something that opens a saver, from the names of its parameters."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from inspect import Parameter
 
 FILE = 'workspace.path / "checkpoints.db"'
 ENVIRONMENT = "SAVER_DSN"
-"""The variable that holds the address of a server, where the saver needs one."""
+"""The environment variable with a server's address, for savers that need one."""
 
 _URLS = (
     'f"sqlite:///{workspace.path}/checkpoints.db"',  # SQLAlchemy, peewee, dataset
     'f"sqlite+aiosqlite:///{workspace.path}/checkpoints.db"',  # SQLAlchemy's async engines
     'f"sqlite://{workspace.path}/checkpoints.db"',  # Tortoise: the slash is the path's own
 )
-"""A file as the address that object mappers take."""
+"""A file in the form of the addresses that object mappers take."""
 
 _FILES = re.compile(r"(^|_)(path|file|filename|db|database|location|store|storage)(_|$)")
 _FOLDERS = re.compile(r"(^|_)(dir|directory|folder|root)(_|$)")
@@ -40,10 +40,10 @@ class Argument:
 
 
 def arguments_for(parameters: Sequence[Parameter]) -> Iterator[tuple[Argument, ...]]:
-    """The calls worth trying, the likeliest first.
+    """Yield the combinations of arguments to try, the likeliest first.
 
-    Parameters with a default are left alone, but for one that says where the data goes: without
-    it a saver may keep them in memory or in a place that others share. Nothing is given where a
+    Parameters with a default keep it, except one that says where the data is stored: by default a
+    saver may keep the data in memory, or in a place that others share. Nothing is yielded if a
     required parameter cannot be guessed.
     """
     plain = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
@@ -90,12 +90,12 @@ def _guesses(parameter: Parameter) -> Iterator[Argument]:
 
 
 def from_environment(parameter: Parameter) -> Argument:
-    """The address of a server, which only the author knows."""
+    """Return an argument for the address of a server, which only the author knows."""
     return Argument(parameter, f'os.environ["{ENVIRONMENT}"]', imports=("import os",))
 
 
 def _engines(parameter: Parameter) -> Iterator[Argument]:
-    """An engine of SQLAlchemy on a file, made for threads or for an event loop."""
+    """Yield engines of SQLAlchemy on a file, for threads and for an event loop."""
     plain, asynchronous, _ = _URLS
     yield Argument(
         parameter,

@@ -14,10 +14,10 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def extension_texts(name: str) -> Mapping[Path, str]:
-    """Each file of the distribution, relative to where it is made.
+    """Return the text of each file of the distribution, by its path in it.
 
     Raises:
-        SaverproofError: no family can be called so.
+        SaverproofError: ``name`` cannot be a family's name.
     """
     if not _NAME.fullmatch(name):
         raise SaverproofError(

@@ -1,4 +1,4 @@
-"""Looks at a saver's class in a child process: what it is, and how it may be opened."""
+"""Inspect a saver's class in a child process: what it is, and how it may be opened."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ OPERATIONS = (("put", "get_tuple"), ("aput", "aget_tuple"))
 
 
 def inspect_class(wanted: ClassName, progress: Progress) -> SaverClass:
-    """Import the class and read its signatures.
+    """Import the class, and read its signatures.
 
     Raises:
-        TargetError: it cannot be imported, or is no saver; the one line says which.
+        TargetError: it cannot be imported, or is no saver; the message is one line.
     """
     progress({"stage": f"importing {wanted.module}"})
     kind = _imported(wanted)
@@ -58,7 +58,9 @@ def _savers(module: Any) -> list[str]:
 
 
 def _is_of(kind: type, module: str) -> bool:
-    """Whether a class is defined in a module, or below it: packages hand on what they define."""
+    """Return whether a class is defined in a module or below it. Packages re-export such
+    classes.
+    """
     return kind.__module__ == module or kind.__module__.startswith(f"{module}.")
 
 

@@ -1,4 +1,4 @@
-"""The ways in which a class may be opened, read from its signatures; trying them tells which."""
+"""The ways in which a class may be opened, by its signatures. Trying them shows which works."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from saverproof.scaffold.arguments import Argument, arguments_for
 from saverproof.scaffold.requests import WayToOpen
 
 _PREFIXES = ("from_", "open", "create", "connect")
-"""How class methods that open a saver are called."""
+"""The beginnings of the names of class methods that open a saver."""
 _MOST = 16
-"""Each way that is tried costs about a second."""
+"""Most ways that are tried: each costs about a second."""
 
 
 def ways_to_open(kind: type) -> Iterator[WayToOpen]:
-    """The ways worth trying, the likeliest first: class methods, then the constructor."""
+    """Yield the ways worth trying, the likeliest first: class methods, then the constructor."""
     found = [way for name, opener in _openers(kind) for way in _calls(kind, name, opener)]
     yield from found[:_MOST]
 
 
 def call_to_fill_in(kind: type) -> str:
-    """The call of the constructor with ``...`` for what it has to be given."""
+    """Return a call of the constructor with ``...`` for each required argument."""
     try:
         parameters = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):
@@ -41,7 +41,7 @@ def call_to_fill_in(kind: type) -> str:
 
 
 def _openers(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The class methods that look as if they open a saver, and the class itself."""
+    """Yield the class methods whose names suggest that they open a saver, and the class itself."""
     named = inspect.getmembers(kind, callable)
     methods = [
         (f"{kind.__name__}.{name}", method)
@@ -78,7 +78,7 @@ def _spelled(argument: Argument) -> str:
 def _finished(
     kind: type, opener: Callable[..., Any], way: WayToOpen, *, on_loop: bool
 ) -> Iterator[WayToOpen]:
-    """The call as its answer has to be used: entered, awaited, or closed at the end."""
+    """Yield the ways to use what a call returns: entered, awaited, or closed at the end."""
     function = inspect.unwrap(getattr(opener, "__func__", opener))
     if inspect.isgeneratorfunction(function):
         yield _set_up(kind, replace(way, manager="sync"))

@@ -1,4 +1,4 @@
-"""A target for one run: a saver's class is judged without a file in the author's project."""
+"""Make a target for one run, so that a class is judged without a file in the author's project."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from saverproof.scaffold.trying import Tell, look_at, opening_of, without_known
 from saverproof_reports.files import private_folder, write_private
 
 FOLDER = Path(".saverproof", "targets")
-"""Where it lies: `saverproof replay` finds it there after the run."""
+"""The folder of such targets, where `saverproof replay` finds them after the run."""
 
 
 def target_for(saver: str, setting: Setting, tell: Tell) -> str:
-    """What ``--saver`` takes for ``saver``: itself, or a new target where it is a saver's class.
+    """Return the value of ``--saver`` for ``saver``: itself, or a new target if it is a class.
 
     Raises:
         TargetError: it cannot be imported, or nothing that was tried opens it.

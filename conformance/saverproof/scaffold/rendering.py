@@ -1,4 +1,4 @@
-"""The text of the files, from what was found out about a saver's class."""
+"""Write the text of the files, from what was found out about a saver's class."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEMPLATES = Environment(
 
 @dataclass(frozen=True, slots=True)
 class TargetOpening:
-    """A way to open the saver, whether what it stores outlives it, and why others failed."""
+    """A way to open the saver, whether its data outlives it, and why other ways failed."""
 
     way: WayToOpen
     durable: bool = True
@@ -36,18 +36,20 @@ class TargetOpening:
 
     @property
     def works(self) -> bool:
-        """Whether it opens the saver, as far as was tried."""
+        """True if it opens the saver, as far as was tried."""
         return not self.failures
 
 
 def function_name(kind: SaverClass) -> str:
-    """The name of the target's function: that of the class, as functions are spelled."""
+    """Return the name of the target's function: that of the class, in lower case with
+    underscores.
+    """
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.name)
     return name.replace(".", "_").lower()
 
 
 def target_text(kind: SaverClass, opening: TargetOpening, name: str, file: Path) -> str:
-    """A module with one target; ``file`` is where it will lie, from where pytest is started."""
+    """Return a module with one target; ``file`` is its path from where pytest is started."""
     way = opening.way
     manager = "asynccontextmanager" if way.runs_on_loop else "contextmanager"
     ours = [
@@ -73,7 +75,7 @@ def target_text(kind: SaverClass, opening: TargetOpening, name: str, file: Path)
 
 
 def opening_text(kind: SaverClass, way: WayToOpen) -> str:
-    """What a script opens the saver by, which then needs neither the target nor the kit."""
+    """Return the text by which a script opens the saver, without the target and the kit."""
     ours = f"from {kind.module} import {kind.name.partition('.')[0]}"
     if way.manager and not way.before and not way.setup:
         lines = [*way.imports, ours, way.expression]
@@ -96,13 +98,13 @@ def opening_text(kind: SaverClass, way: WayToOpen) -> str:
 
 
 def known_text(name: str, folder: Path) -> str:
-    """A known-violations file without an entry."""
+    """Return a known-violations file without entries."""
     template = TEMPLATES.get_template("known.toml.j2")
     return template.render(name=name, path=folder / KNOWN_FILE)
 
 
 def workflow_text(kind: SaverClass, folder: Path, project: Path) -> str:
-    """A workflow of GitHub that judges the saver of the project."""
+    """Return a GitHub workflow that judges the project's saver."""
     own = (project / "pyproject.toml").is_file()
     return TEMPLATES.get_template("workflow.yml.j2").render(
         saver=f"{folder / TARGET_FILE}:{function_name(kind)}",
@@ -114,7 +116,7 @@ def workflow_text(kind: SaverClass, folder: Path, project: Path) -> str:
 def texts(
     kind: SaverClass, opening: TargetOpening, name: str, folder: Path, project: Path
 ) -> Mapping[Path, str]:
-    """Every file to write, relative to the project's folder."""
+    """Return the text of every file to write, by its path in the project."""
     return {
         folder / TARGET_FILE: target_text(kind, opening, name, folder / TARGET_FILE),
         folder / KNOWN_FILE: known_text(name, folder),

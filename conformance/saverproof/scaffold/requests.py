@@ -1,4 +1,4 @@
-"""What the process that looks at a saver's class can be asked for."""
+"""The request to the process that inspects a saver's class."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from saverproof.process.requests import Request, Service
 
 @dataclass(frozen=True, slots=True)
 class ClassName:
-    """A class as its author names it: ``module:Class``."""
+    """The name of a class as its author writes it: ``module:Class``."""
 
     module: str
     name: str
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a name from the result of ``asdict``."""
         return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
 class WayToOpen:
-    """Source text that opens a saver in the body of a target: ``workspace`` is its argument.
+    """Source text that opens a saver in the body of a target, whose argument is ``workspace``.
 
-    ``manager`` says what ``expression`` gives: a context manager ("sync" or "async"), or the saver
-    itself (""). ``closing`` is the statement that ends what is no context manager.
+    ``manager`` says what ``expression`` returns: a context manager ("sync" or "async"), or the
+    saver itself (""). ``closing`` is the statement that ends a saver without a context manager.
     """
 
     expression: str
@@ -40,15 +40,15 @@ class WayToOpen:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a way from the result of ``asdict``."""
         lists = {name: tuple(data[name]) for name in ("before", "imports")}
         return cls(**{**data, **lists})
 
 
 @dataclass(frozen=True, slots=True)
 class SaverClass:
-    """What there is to know of a saver's class: the ways to open it, the likeliest first, and the
-    call for its author to fill in where none works.
+    """What is known of a saver's class: the ways to open it, the likeliest first, and the call that
+    its author completes if none of them works.
     """
 
     module: str
@@ -59,15 +59,15 @@ class SaverClass:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a class from the result of ``asdict``."""
         return cls(**{**data, "ways": tuple(map(WayToOpen.from_json, data["ways"]))})
 
 
 NO_CLASS = "no class"
-"""In the message about what is not a class, perhaps a target."""
+"""The part of the message about something that is no class, and may be a target."""
 
 INSPECTING = Service(f"{__package__}")
-"""``python -m saverproof.scaffold``."""
+"""The process that inspects a class: ``python -m saverproof.scaffold``."""
 
 INSPECT: Request[ClassName, SaverClass] = Request(
     INSPECTING, "inspect", ClassName.from_json, SaverClass.from_json

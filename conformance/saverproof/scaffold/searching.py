@@ -1,4 +1,4 @@
-"""Finds the savers that a project defines, without running any of its code."""
+"""Find the savers that a project defines, without running any of its code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ELSEWHERE = {"tests", "test", "docs", "examples", "build", "dist", "node_module
 
 
 def savers_in(folder: Path) -> list[ClassName]:
-    """The classes below ``folder`` that derive from something called like a saver."""
+    """Return the classes below ``folder`` whose base class is named like a saver."""
     found = [
         ClassName(module, name)
         for file, module in _modules(folder)

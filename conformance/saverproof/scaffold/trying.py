@@ -1,4 +1,4 @@
-"""Tries the ways to open a saver, each as the target that would be written."""
+"""Try the ways to open a saver, each as the target that would be written."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import FORGETS
 
 _LIMIT_S = 30.0
+"""Seconds to import a saver's class and read its signatures."""
 _LONGEST_FAILURE = 300
+"""Characters of the reason why a way failed: it becomes a comment in the target."""
 
 
 Tell = Callable[[str], None]
-"""Says what is being tried."""
+"""A function that tells the user what is being tried."""
 
 
 def look_at(wanted: ClassName, setting: Setting) -> SaverClass:
-    """What there is to know of a class.
+    """Import a class in a child process, and return what is known of it.
 
     Raises:
         TargetError: it cannot be imported, or is no saver.
@@ -39,11 +41,11 @@ def look_at(wanted: ClassName, setting: Setting) -> SaverClass:
 def opening_of(
     kind: SaverClass, setting: Setting, tell: Tell
 ) -> tuple[TargetOpening, Facts | None]:
-    """The best way to open the saver, with its facts: the first that gives each workspace a store
-    of its own, else the first that keeps what it is given, else the first that opens it at all.
+    """Return the best way to open the saver, with its facts.
 
-    Without any that opens it, the likeliest one is returned with the reasons why each failed, and
-    no facts.
+    That is the first way that gives each workspace a store of its own, else the first that keeps
+    its data, else the first that works at all. If none works, the likeliest is returned with the
+    reasons of all failures, and without facts.
     """
     shared: tuple[TargetOpening, Facts] | None = None
     forgetful: tuple[TargetOpening, Facts] | None = None
@@ -90,7 +92,7 @@ def _tried(kind: SaverClass, opening: TargetOpening, setting: Setting) -> Facts:
 
 
 def without_known(text: str) -> str:
-    """A target without its known-violations file, which is not there."""
+    """Return a target's text without its known-violations file, which does not exist here."""
     return text.replace("    known=", "    # known=")
 
 
