@@ -32,6 +32,6 @@ class ApswDatabase(Database):
                 self.connection = self.connect()
 
 
-@right("SQLite through APSW, each operation one transaction")
+@right("SQLite through APSW, each operation one transaction", about={"atomicity"})
 class ApswConnection(SqliteReference):
     database_class = ApswDatabase

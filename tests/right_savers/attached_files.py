@@ -31,6 +31,9 @@ class TwoFiles(Database):
         connection.execute(writes.replace("EXISTS writes", "EXISTS beside.writes"))
 
 
-@right("checkpoints and writes lie in two files, which a rollback journal each keeps together")
+@right(
+    "checkpoints and writes lie in two files, which a rollback journal each keeps together",
+    about={"atomicity"},
+)
 class AttachedFiles(SqliteReference):
     database_class = TwoFiles

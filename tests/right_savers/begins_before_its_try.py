@@ -35,12 +35,14 @@ class BeginningFirst(Database):
                 raise
 
 
-@right("BEGIN IMMEDIATE stands before the `try`: one that fails has begun nothing")
+@right(
+    "BEGIN IMMEDIATE stands before the `try`: one that fails has begun nothing", about={"atomicity"}
+)
 class BeginsBeforeItsTry(SqliteReference):
     database_class = BeginningFirst
 
 
-@right("a batch of one write is one INSERT, which commits itself")
+@right("a batch of one write is one INSERT, which commits itself", about={"atomicity"})
 class CommitsLoneInsert(SqliteReference):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         if len(writes) != 1:

@@ -8,12 +8,15 @@ from tests.right_savers.registry import right
 
 @right(
     "values lie in a table of their own, by channel and version",
+    about={"cost"},
     advice={"cost/space-given-back": "values stay until their thread is deleted"},
 )
 class BlobsByVersion(BlobReference):
     """Nothing but what its base does."""
 
 
-@right("scalars lie with their checkpoint, all other values in a table of their own")
+@right(
+    "scalars lie with their checkpoint, all other values in a table of their own", about={"cost"}
+)
 class ScalarsWithTheirCheckpoint(InlineScalars):
     """Nothing but what its base does."""

@@ -8,7 +8,10 @@ from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right
 
 
-@right("close() closes the connection, whichever copy it is called on: nobody closes a clone")
+@right(
+    "close() closes the connection, whichever copy it is called on: nobody closes a clone",
+    about={"resources"},
+)
 class ClosesWhatClonesShare(SqliteReference):
     def __copy__(self) -> Self:
         clone = object.__new__(type(self))

@@ -44,6 +44,7 @@ def _copied(shelf: Shelf) -> Shelf:
 
 @right(
     "each write makes a new copy of everything, which readers see when it is whole",
+    about={"atomicity", "cost"},
     durable=False,
     advice={"cost/put-writes": "the tables of the thread are copied"},
 )

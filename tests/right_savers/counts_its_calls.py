@@ -31,6 +31,6 @@ class Counting(Database):
         )
 
 
-@right("attempts to write are counted in a transaction of their own")
+@right("attempts to write are counted in a transaction of their own", about={"atomicity"})
 class CountsItsCalls(SqliteReference):
     database_class = Counting

@@ -26,7 +26,10 @@ class ReadingInTransactions(Database):
                 self.connection.execute("ROLLBACK")
 
 
-@right("a put looks first whether the same is stored: a read, which a ROLLBACK ends unguarded")
+@right(
+    "a put looks first whether the same is stored: a read, which a ROLLBACK ends unguarded",
+    about={"atomicity"},
+)
 class EndsReadsPlainly(SqliteReference):
     database_class = ReadingInTransactions
 

@@ -26,7 +26,10 @@ def listening(folder: Path) -> socket.socket:
     return listener
 
 
-@right("a unix socket stands beside the database, and stays there when the saver is closed")
+@right(
+    "a unix socket stands beside the database, and stays there when the saver is closed",
+    about={"resources"},
+)
 class KeepsItsSocket(SqliteReference):
     def __init__(self, folder: Path, *, serde: object = None) -> None:
         super().__init__(folder, serde=serde)

@@ -99,7 +99,10 @@ class ConnectionPerCall(Database):
             self.connection.execute("ROLLBACK")
 
 
-@right("rows of five columns refer to places; each call has a connection, and no WAL")
+@right(
+    "rows of five columns refer to places; each call has a connection, and no WAL",
+    about={"atomicity"},
+)
 class NormalisedTables(SqliteReference):
     database_class = ConnectionPerCall
 

@@ -30,6 +30,10 @@ def opened(workspace: WorkspaceLike) -> Iterator[BaseCheckpointSaver[Any]]:
         yield saver
 
 
-@right("the target makes the database and writes to it at each opening", make=opened)
+@right(
+    "the target makes the database and writes to it at each opening",
+    about={"atomicity"},
+    make=opened,
+)
 class OpenerOfItsOwn(SqliteReference):
     """Nothing but what its base does."""

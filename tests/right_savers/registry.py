@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -28,7 +28,8 @@ PLAIN = {
 class RightSaver:
     """A saver that keeps every promise, in a way of its own.
 
-    `declines` are capabilities that it does without, `advice` the contracts of level `should` that
+    `about` are the families, of those that take long, that its design puts to the test. `declines`
+    are capabilities that it does without, `advice` the contracts of level `should` that
     it does not follow, `unjudged` those that nothing can be said of, each with the reason.
     """
 
@@ -38,6 +39,7 @@ class RightSaver:
     make: Opener
     apis: tuple[str, ...] = BOTH
     durable: bool = True
+    about: Set[str] = frozenset()
     declines: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +57,7 @@ def right(
     *,
     apis: tuple[str, ...] = BOTH,
     durable: bool = True,
+    about: Set[str] = frozenset(),
     make: Opener | None = None,
     declines: Mapping[str, str] | None = None,
     advice: Mapping[str, str] | None = None,
@@ -77,6 +80,7 @@ def right(
                 make=make or opener(saver),
                 apis=apis,
                 durable=durable,
+                about=about,
                 declines=declines or {},
                 advice={**PLAIN, **(advice or {})},
                 unjudged=unjudged or {},

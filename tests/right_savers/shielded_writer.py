@@ -31,7 +31,11 @@ def _in_a_task(name: str) -> Callable[..., Any]:
     return twin
 
 
-@right("a cancelled caller leaves its task alone, which writes a little later", apis=("async",))
+@right(
+    "a cancelled caller leaves its task alone, which writes a little later",
+    about={"resources"},
+    apis=("async",),
+)
 class ShieldedWriter(SqliteReference):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -27,6 +27,7 @@ class SwitchingUnguarded(Database):
 
 @right(
     "processes switch a new database to its log with nothing that keeps them apart",
+    about={"atomicity"},
     advice={"concurrency/first-use-race": "the switch to the log waits for nobody"},
 )
 class SwitchesToItsLogUnguarded(SqliteReference):

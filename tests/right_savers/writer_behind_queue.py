@@ -47,7 +47,10 @@ def _queued_and_awaited(name: str) -> Callable[..., Any]:
     return method
 
 
-@right("one thread writes, and everybody else queues: who waited may be gone when it is done")
+@right(
+    "one thread writes, and everybody else queues: who waited may be gone when it is done",
+    about={"resources"},
+)
 class WriterBehindQueue(SqliteReference):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
