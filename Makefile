@@ -72,6 +72,7 @@ pages: $(VENV)/ready
 	$(BIN)/python -m saverproof.peer.page > docs/peer.md
 	$(BIN)/python .ci/field.py page > docs/field.md
 	$(BIN)/python -m tests.docs.times
+	$(BIN)/python -m tests.docs.mistake_classes
 	$(BIN)/python -m tests.docs.sample_run
 
 tests: $(VENV)/ready

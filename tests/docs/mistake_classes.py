@@ -1,0 +1,91 @@
+"""The page of the classes of mistakes: which wrong savers stand for each, and what shows them.
+
+``python -m tests.docs.mistake_classes`` writes it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.wrong_savers import WRONG, WrongSaver
+
+from saverproof.mistakes.programs import programs
+
+PAGE = Path(__file__).parents[2] / "docs" / "mistakes.md"
+MODULES = {
+    "Delta channels, in nested namespaces, around changes, and far from the newest checkpoint": (
+        "delta_changes",
+    ),
+    "Values that savers look into": ("structured_values", "sizes"),
+    "Names that are alike": ("what_is_alike", "what_is_named"),
+    "Removals and copies, crossed with what is there and with one another": (
+        "what_is_removed",
+        "what_is_left",
+    ),
+    "One question beside another": ("what_is_asked",),
+}
+"""Each class of mistakes that a program shows, and the modules of its wrong savers."""
+NAMES = {
+    "Faults and kills": (
+        "failed-once-failed-forever",
+        "large-values-beside-the-database",
+        "large-values-never-synced",
+        "lock-file-is-believed",
+        "migration-noted-first",
+        "recovered-in-place",
+        "torn-tail-kept",
+    ),
+    "Callers, and savers beside one another": (
+        "latest-id-kept-by-the-process",
+        "list-counts-from-the-newest",
+        "list-iterates-the-dict",
+        "size-tells-of-changes",
+    ),
+}
+"""The same of those that faults, kills or many callers show, by the names of the savers."""
+_HEAD = """# Classes of mistakes
+
+Some classes of mistakes that saverproof looks for, with deliberately wrong savers that stand for
+each. The self-test demands that every one is found and blamed for the contract that it breaks.
+"From" is the first profile that tries what shows the mistake: where a program takes seconds,
+`quick` does without. The length is that of the shortest known program, in steps; mistakes that
+harm or many callers show have none.
+"""
+_ROWS = "| wrong saver | its mistake | contract | from | steps |\n|---|---|---|---|--:|\n"
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    parts = [_HEAD]
+    for title, savers in _classes():
+        parts.append(f"\n## {title}\n\n{_ROWS}{''.join(map(_row, savers))}")
+    return "".join(parts)
+
+
+def _classes() -> Iterator[tuple[str, list[WrongSaver]]]:
+    for title, modules in MODULES.items():
+        yield title, [one for one in WRONG if one.saver.__module__.rsplit(".")[-1] in modules]
+    known = {one.name: one for one in WRONG}
+    for title, names in NAMES.items():
+        yield title, [known[name] for name in names]
+
+
+def _row(wrong: WrongSaver) -> str:
+    program = programs().get(wrong.name)
+    cells = (
+        f"`{wrong.name}`",
+        wrong.note.replace("|", "\\|"),
+        f"`{wrong.breaks}`",
+        "default" if wrong.heavy else "quick",
+        "" if program is None else str(len(program)),
+    )
+    return _line(cells)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
