@@ -27,7 +27,7 @@ Operation = Callable[[], Awaitable[object]]
 
 
 class Ending(StrEnum):
-    """How an awaited operation ended."""
+    """The ways in which an awaited operation ends."""
 
     RETURNED = "returned"
     RAISED = "raised"

@@ -23,7 +23,7 @@ class Side(StrEnum):
 
 
 class Fault(StrEnum):
-    """What goes wrong."""
+    """The faults: what goes wrong."""
 
     RAISE = "raise"
     TRIGGER_ABORT = "trigger-abort"
@@ -55,7 +55,7 @@ class Fault(StrEnum):
 
 
 class Event(StrEnum):
-    """What is counted in order to name a place."""
+    """The events that are counted in order to name a place."""
 
     STATEMENT = "statement"
     """A call of the program that executes SQL: execute, executemany or executescript."""
@@ -93,14 +93,14 @@ class Event(StrEnum):
 
 
 class Moment(StrEnum):
-    """On which side of its event a fault strikes."""
+    """The side of its event on which a fault strikes."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class Lasts(StrEnum):
-    """How long a fault goes on."""
+    """How long a fault lasts."""
 
     ONCE = "once"
     ONWARDS = "onwards"

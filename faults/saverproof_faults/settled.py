@@ -53,7 +53,7 @@ async def settled(threads: Collection[threading.Thread], deadline: float) -> boo
         deadline: ``time.monotonic()`` at which to give up.
 
     Returns:
-        Whether they came to rest.
+        True if they came to rest, False if the deadline passed before.
     """
     loop = asyncio.get_running_loop()
     others = asyncio.all_tasks() - {asyncio.current_task()}

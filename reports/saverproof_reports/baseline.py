@@ -36,9 +36,10 @@ def excused_unsettled(earlier: Contract | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The excuses of an earlier report: for each saver of the new run, what it says by contract id.
+    """The excuses of an earlier report: for each saver of the new run, its contracts by id.
 
-    It is plain data for another process. A saver that the report lacks gets no excuse.
+    It is plain data, which can be handed to another process. A saver that the report lacks gets no
+    excuse.
     """
 
     savers: dict[str, dict[str, Any]]

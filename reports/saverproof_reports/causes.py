@@ -190,8 +190,9 @@ def _connected(
 def _rank(
     contract: Contract, group: Iterable[str], seen: Mapping[tuple[str, str], str]
 ) -> tuple[int, int, int]:
-    """What to mend first has the least: a must, and of these what explains the most others, by the
-    shortest program.
+    """Return a sort key: the contract with the lowest is mended first.
+
+    A must comes before advice, then what explains most others, then what has the shortest program.
     """
     explained = sum((contract["id"], other) in seen for other in group)
     advice = contract.get("level", "must") != "must"

@@ -12,7 +12,9 @@ SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 _NO_FILE = "pyproject.toml"
-"""Where a finding is shown whose saver has no file of the project: each result needs a place."""
+"""The file at which a finding is shown if its saver has none in the project: each result needs a
+place.
+"""
 
 
 def sarif(report: Mapping[str, Any]) -> str:

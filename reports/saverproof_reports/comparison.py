@@ -22,9 +22,9 @@ _NOT_JUDGED = ("unknown", "not-exercised", "not-applicable")
 
 
 class VerdictChange(StrEnum):
-    """How the verdict on one contract changed, in the order in which reports show it.
+    """The ways in which the verdict on a contract can change, in the order of the reports.
 
-    A must that is broken as before counts as a change, too.
+    A must that is still broken has an entry as well.
     """
 
     WORSE = "got worse"

@@ -89,8 +89,9 @@ def histogram(columns: Sequence[Column], about: str) -> Markup:
 
 
 def curves(drawn: Sequence[Curve], about: str) -> Markup:
-    """Draw curves with both axes logarithmic; what is none stands at one. They have the classes
-    ``k-0`` to ``k-3``, over and over.
+    """Draw curves with both axes logarithmic. A count of 0 is drawn at 1.
+
+    The curves have the classes ``k-0`` to ``k-3`` in turn.
     """
     sizes = sorted({size for curve in drawn for size in curve.sizes})
     highest = max(max(curve.counts) for curve in drawn)

@@ -1,4 +1,4 @@
-"""Put together what several APIs show of one broken contract, so that a reader reads it once."""
+"""Put together what several APIs show of one broken contract, so that readers see it once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 Violation = Mapping[str, Any]
 _READ = ("summary", "steps", "expected", "observed", "stacks")
-"""What a reader is shown of a violation, its files aside."""
+"""The parts of a violation that a reader sees, without its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class Entry:
 
     Attributes:
         shown: the one with the fewest steps, which is shown in full.
-        alike: those that a reader could not tell from it, itself among them.
-        others: those whose program or answer differs.
+        alike: all violations that look the same to a reader, ``shown`` included.
+        others: those with another program or answer.
     """
 
     shown: Violation
@@ -25,7 +25,7 @@ class Entry:
 
     @property
     def apis(self) -> list[str]:
-        """The APIs that show it, the one in full first."""
+        """The APIs that show it, those of ``alike`` first."""
         return list(dict.fromkeys(one["api"] for one in (*self.alike, *self.others)))
 
 

@@ -1,4 +1,4 @@
-"""What operations cost as a store grows: what is told of it, and what got worse."""
+"""The laws by which the cost of operations grows with a store, and which of them got worse."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ Law = Mapping[str, Any]
 Judged = Mapping[str, Any]
 
 ORDERS = ("constant", "logarithmic", "linear", "more than linear")
-"""From the slowest growth to the fastest."""
+"""The orders of growth, from the slowest to the fastest."""
 _STEEPER = 1.5
-"""So many times as much for each item is worse. Counts are the same in each run of a release."""
+"""Times as much for each item from which on a law is worse. Counts are the same in each run of a
+release, so smaller changes are small changes of the saver.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Counts at sizes, of one saver."""
+    """The counts of one saver at several sizes."""
 
     name: str
     sizes: tuple[int, ...]
@@ -24,7 +26,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class WorseLaw:
-    """A question whose answer costs more than it did; ``old`` and ``new`` are laws in words."""
+    """A question whose answer costs more than before; ``old`` and ``new`` are laws in words."""
 
     what: str
     old: str
@@ -32,7 +34,9 @@ class WorseLaw:
 
 
 def telling_laws(judged: Judged) -> list[Law]:
-    """For each question the law of what grows fastest, through the API that was judged first."""
+    """Return for each question the law of its fastest growing count, through the API judged
+    first.
+    """
     laws = judged.get("cost", {}).get("laws", [])
     telling: dict[tuple[str, str], Law] = {}
     for law in laws:
@@ -43,7 +47,7 @@ def telling_laws(judged: Judged) -> list[Law]:
 
 
 def curves(law: Law, judged: Judged, savers: Sequence[Judged]) -> list[Curve]:
-    """The curve of a law, and those of the same counts of the other savers in the report."""
+    """Return the curve of a law, and those of the same count for the other savers in the report."""
     own = _curve(judged, law)
     others = [
         _curve(other, same)
@@ -55,7 +59,9 @@ def curves(law: Law, judged: Judged, savers: Sequence[Judged]) -> list[Curve]:
 
 
 def worse_laws(old: Judged, new: Judged) -> Iterator[WorseLaw]:
-    """Yield what costs more in ``new``: it grows faster, or as fast and more for each item."""
+    """Yield the laws that are worse in ``new``: they grow faster, or as fast with more for each
+    item.
+    """
     before = {_key(law): law for law in old.get("cost", {}).get("laws", [])}
     for law in new.get("cost", {}).get("laws", []):
         known = before.get(_key(law))
@@ -84,7 +90,9 @@ def _slope(law: Law) -> float:
 
 
 def _same(law: Law, judged: Judged) -> Law | None:
-    """The law of the same count of another saver, through whatever API."""
+    """Return the law of the same count for another saver, through any API; None if there is
+    none.
+    """
     found = (
         other
         for other in judged.get("cost", {}).get("laws", [])

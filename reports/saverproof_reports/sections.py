@@ -55,12 +55,12 @@ def merge_concurrency(sections: Iterable[Section]) -> dict[str, Any]:
 
 
 def merge_costs(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``cost`` sections as one: laws one after the other."""
+    """Merge the ``cost`` sections of items: laws follow one another."""
     return _merged(sections, {"laws": []})
 
 
 def merge_resources(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``resources`` sections as one: what was held one after the other."""
+    """Merge the ``resources`` sections of items: what was held follows one another."""
     return _merged(sections, {"held": []})
 
 

@@ -12,8 +12,8 @@ _COLOURS = {"good": "brightgreen", "open": "yellow", "bad": "red"}
 def badge(report: Mapping[str, Any]) -> str:
     """Return the badge of ``report`` as JSON, ending in a newline.
 
-    It is green only where every must that applies held and faults reached the saver: what was not
-    judged, or is known to be broken, never looks like a pass.
+    It is green only if every must that applies held, and faults reached the saver. Whatever was not
+    judged, or is known to be broken, keeps it from being green.
     """
     musts = [judged["summary"]["must"] for judged in report["savers"]]
     apply, held, broken, known = (

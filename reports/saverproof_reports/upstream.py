@@ -17,16 +17,16 @@ _BY_TIMING = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is known of a finding beside its artefact.
+    """What is known of a finding besides its artefact.
 
     Attributes:
         statement: the promise that is broken.
         source: where it is made.
         matters: what users of an agent suffer.
         fix: how a saver is mended.
-        script: the source that shows it alone; "" if there is none.
-        expected: what a right saver shows; "" if that is not known any more.
-        observed: what this one shows.
+        script: the source of a script that shows it alone; "" if there is none.
+        expected: what a right saver shows; "" if it is no longer known.
+        observed: what this saver shows.
         also: the other contracts that break by the same cause.
     """
 

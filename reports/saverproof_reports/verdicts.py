@@ -1,4 +1,4 @@
-"""Decide one verdict for a contract from what its items say; an item is one API and sweep."""
+"""Decide on one verdict for a contract from what its items say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 SETTLES = frozenset({"violated", "known", "not-applicable"})
 """Verdicts after which a difference that may break the contract is no longer open."""
 NOT_SELECTED = "not selected in this run"
-"""Why a contract was not exercised that the run was not about."""
+"""The reason why a contract was not exercised that the run was not asked about."""
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ _LOG_PAGES = 500
 
 @dataclass(frozen=True)
 class OpenOptions:
-    """How connections are opened.
+    """The options with which connections are opened.
 
     busy_timeout_ms: how long a statement waits for another connection's lock, in milliseconds.
 

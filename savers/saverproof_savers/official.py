@@ -75,7 +75,7 @@ class OfficialDatabase:
         self._task_path = self._check_tables()
 
     def _check_tables(self) -> str:
-        """Return the expression for the task path, which databases of 2.x lack."""
+        """Return the expression for the task path, which databases made by 2.x lack."""
         found = {}
         for table, columns in (("checkpoints", _CHECKPOINT_COLUMNS), ("writes", _WRITE_COLUMNS)):
             rows = self._connection.execute("SELECT name FROM pragma_table_info(?)", (table,))

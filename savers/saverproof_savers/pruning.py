@@ -27,7 +27,7 @@ class Stored:
         channels: Mapping[str, Collection[Any]],
         metadata: Mapping[str, Any],
     ) -> "Stored":
-        """Read these facts from a checkpoint's metadata."""
+        """Make the facts about a checkpoint from its parent, channels and metadata."""
         counters = metadata.get("counters_since_delta_snapshot")
         parents = metadata.get("parents")
         return cls(

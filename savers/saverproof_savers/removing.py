@@ -32,10 +32,7 @@ def delete_thread(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> N
 
 
 def _value_ids_of(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> set[int] | None:
-    """Return the values that the thread's checkpoints have.
-
-    None if a damaged one does not show it.
-    """
+    """Return the values that the thread's checkpoints use, or None if a damaged one hides them."""
     ids: set[int] = set()
     cursor.execute(
         f'SELECT channels FROM "{queries.names.checkpoints}" WHERE thread_id = ?', (thread_id,)
@@ -49,7 +46,7 @@ def _value_ids_of(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> s
 
 
 def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
-    """Remove the values that a damaged row had, once that is gone and no other row is damaged."""
+    """Remove the thread's values that no row uses, unless a damaged row hides what is used."""
     used = _value_ids_of(cursor, queries, thread_id)
     if used is not None:
         parameters = (thread_id, json.dumps(sorted(used)))

@@ -1,4 +1,4 @@
-"""Counts of what operations cost, in units that are the same on any machine and under any load."""
+"""Measure what operations cost, in counts that are the same on any machine and under any load."""
 
 from saverproof_faults.counters.meter import Counted, Meter
 

@@ -1,4 +1,4 @@
-"""Lines of Python that a program executes, in whatever thread."""
+"""Count the lines of Python that a program executes, in any thread."""
 
 import sys
 import threading
@@ -12,16 +12,18 @@ from saverproof_faults.settled import at_rest
 Trace = Callable[[FrameType, str, Any], Any]
 
 WAITING = frozenset({"asyncio", "concurrent", "queue", "selectors", "socket", "threading"})
-"""Packages of the standard library whose loops go round as often as others happen to be awaited."""
+"""Packages of the standard library in which threads and tasks wait. Their loops depend on
+timing.
+"""
 OWN = frozenset({"saverproof_faults"})
 
 
 class LineCounter:
-    """A context manager, to be entered before the program starts threads of its own.
+    """A context manager that counts lines. Enter it before the program starts threads.
 
-    Loops count as often as they go round, comprehensions too. What happens inside a function that
-    is written in C does not count. Left out are the standard library's ways of waiting, this
-    package, and ``without``: modules by their names, packages with all that is in them.
+    Each pass through a loop counts, comprehensions included. What happens inside a function written
+    in C does not count. The packages in WAITING, this package, and the modules named in ``without``
+    are left out, each with all modules below it.
     """
 
     def __init__(self, without: frozenset[str] = frozenset()) -> None:

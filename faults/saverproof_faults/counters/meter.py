@@ -1,4 +1,6 @@
-"""What an operation costs, in counts that are the same on any machine and under any load."""
+"""Measure what an operation costs, in counts that are the same on any machine and under any
+load.
+"""
 
 import gc
 import tracemalloc
@@ -18,7 +20,7 @@ from saverproof_faults.settled import at_rest
 
 @dataclass(slots=True)
 class Counted:
-    """The counts of one block, once it is left, by what was counted.
+    """The counts of one block by name, filled when the block ends.
 
     ``remote`` says whether a driver was called that talks to a server.
     """
@@ -28,7 +30,9 @@ class Counted:
 
 
 class Meter:
-    """A context manager, one at a time in a process, to be entered before the program connects.
+    """A context manager that counts. Only one can be entered in a process at a time.
+
+    Enter it before the program connects.
 
         with Meter() as meter:
             store = open_store(path)
@@ -36,11 +40,10 @@ class Meter:
                 store.add(rows)
         print(counted.counts)
 
-    ``lines``       of Python, see LineCounter
-    ``memory``      bytes that Python held at once for it, at most
-    ``read``, ``written``  bytes, of files
-    ``calls``       of known drivers: statements, batches, commits
-    ``statements``, ``steps``, ``scanned``, ``sorts``  of SQLite, see SqliteWork
+    ``lines``       of Python (see LineCounter) ``memory``      the most bytes that Python held for
+    it at one time ``read``, ``written``  bytes of files ``calls``       of known drivers:
+    statements, batches, commits ``statements``, ``steps``, ``scanned``, ``sorts``  of SQLite (see
+    SqliteWork)
     """
 
     def __init__(
@@ -50,7 +53,7 @@ class Meter:
         self._lines = LineCounter(without)
         self._io = ProcessIo()
         self.unavailable: dict[str, str] = {}
-        """What cannot be counted here, and why."""
+        """Name of a count -> why it cannot be taken here."""
         if (why := process_io.unavailable()) is not None:
             self.unavailable |= dict.fromkeys(("read", "written"), why)
         if (why := self._injector.engine_unavailable) is not None:
@@ -70,7 +73,7 @@ class Meter:
 
     @contextmanager
     def counting(self) -> Iterator[Counted]:
-        """Count what happens within the block."""
+        """Count what happens within a block."""
         counted = Counted()
         work = SqliteWork()
         # What threads still do for what came before is not counted.
@@ -103,7 +106,7 @@ class Meter:
 
 @contextmanager
 def _collecting_nothing() -> Iterator[None]:
-    """What garbage does when it is collected is not the operation's."""
+    """Keep the garbage collector off, because what finalizers do is not the operation's work."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -115,7 +118,7 @@ def _collecting_nothing() -> Iterator[None]:
 
 @contextmanager
 def _allocating() -> Iterator[Callable[[], int]]:
-    """Gives what tells the most that was allocated at once so far."""
+    """Yield a function that returns the most bytes that Python held at one time since the start."""
     begun = not tracemalloc.is_tracing()
     if begun:
         tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Bytes that this process reads and writes, as Linux counts them: of files, and pipes."""
+"""Count the bytes that this process reads and writes, in files and pipes, as Linux counts them."""
 
 import os
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ _FILE = Path("/proc/self/io")
 
 @dataclass(frozen=True, slots=True)
 class Transferred:
-    """Bytes that were asked of the system, whether or not a disk was touched for them."""
+    """Bytes that were requested of the system, whether or not a disk was touched for them."""
 
     read: int
     written: int
 
 
 class ProcessIo:
-    """A context manager. What it reads itself is not counted."""
+    """A context manager that counts bytes. What it reads itself does not count."""
 
     def __enter__(self) -> Self:
         self._descriptor = os.open(_FILE, os.O_RDONLY | os.O_CLOEXEC)
@@ -28,20 +28,20 @@ class ProcessIo:
         os.close(self._descriptor)
 
     def begin(self) -> None:
-        """Count from here."""
+        """Begin to count."""
         text = os.pread(self._descriptor, 4096, 0)
         before = _parsed(text)
         # A read is counted when it has ended.
         self._before = Transferred(before.read + len(text), before.written)
 
     def passed(self) -> Transferred:
-        """What passed since ``begin``."""
+        """Return the bytes that were read and written since ``begin``."""
         now = _parsed(os.pread(self._descriptor, 4096, 0))
         return Transferred(now.read - self._before.read, now.written - self._before.written)
 
 
 def unavailable() -> str | None:
-    """Why bytes cannot be counted here; None if they can."""
+    """Return why bytes cannot be counted here, or None if they can."""
     try:
         _parsed(_FILE.read_bytes())
     except (OSError, ValueError, KeyError) as reason:

@@ -1,18 +1,18 @@
-"""The work that SQLite itself says it has done for each statement."""
+"""Count the work that SQLite reports for each statement."""
 
 from saverproof_faults.sqlite.handles import WatchedConnection
 from saverproof_faults.sqlite.listener import Listener
 
 FULL_SCAN_STEPS, SORTS, AUTOMATIC_INDEX, VM_STEPS = 1, 2, 3, 4
-"""SQLITE_STMTSTATUS_*"""
+"""SQLite's constants SQLITE_STMTSTATUS_FULLSCAN_STEP, _SORT, _AUTOINDEX and _VM_STEP."""
 
 
 class SqliteWork(Listener):
-    """A listener that adds up the status of statements when they end.
+    """A listener that adds up the work of statements when they end.
 
-    ``statements`` counts those that began, ``steps`` the instructions of SQLite's machine,
-    ``scanned`` the rows that were gone through because no index led to them, ``sorts`` the sorts
-    and the indexes that were made for one statement alone.
+    ``statements`` counts those that began, ``steps`` the instructions of SQLite's virtual machine,
+    ``scanned`` the rows that were visited without an index, and ``sorts`` the sorts and the indexes
+    that were made for one statement alone.
     """
 
     ends = True
@@ -38,5 +38,5 @@ class SqliteWork(Listener):
         self.sorts += self._status(connection, statement, AUTOMATIC_INDEX)
 
     def _status(self, connection: WatchedConnection, statement: int, what: int) -> int:
-        """What the statement has counted since it was asked last."""
+        """Return what the statement has counted since the last call, and reset that count."""
         return int(connection.library.quick.sqlite3_stmt_status(statement, what, 1))

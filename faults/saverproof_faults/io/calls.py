@@ -76,7 +76,7 @@ class NameCall:
 
 
 class MarkKind(StrEnum):
-    """What a program says about its own progress, between two calls."""
+    """A kind of note that a program makes about its progress, between two calls."""
 
     STARTED = "started"
     ACKNOWLEDGED = "acknowledged"

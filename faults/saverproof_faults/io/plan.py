@@ -1,4 +1,4 @@
-"""Plans of what happens at which I/O call."""
+"""Plans of what happens at an I/O call."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from saverproof_faults.io.calls import IoCall, IoKind
 
 
 class Failure(StrEnum):
-    """What the file system is made to report."""
+    """The failure that the file system reports."""
 
     IO_ERROR = "I/O error"
     DISK_FULL = "disk full"
 
 
 class Extent(StrEnum):
-    """How long it goes on failing."""
+    """How long the file system goes on failing."""
 
     ONCE = "once"
     ONWARDS = "from there on"

@@ -1,4 +1,4 @@
-"""What a trial runs, and when it kills, as data."""
+"""The contents of a trial, and the moment of the kill, as data."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ here.
 
 
 class Start(StrEnum):
-    """How the process that runs a body is made."""
+    """The ways to make the process that runs a body."""
 
     LIKE_THE_REST = "forked where that is possible"
     FRESH = "a fresh interpreter"
@@ -30,7 +30,7 @@ _BODY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 @dataclass(frozen=True, slots=True)
 class KillAt:
-    """When SIGKILL strikes. Make it by ``KillAt.place`` or ``KillAt.random``."""
+    """The moment at which SIGKILL strikes. Make it by ``KillAt.place`` or ``KillAt.random``."""
 
     at_place: int | None = None
     after_s: float | None = None

@@ -16,7 +16,7 @@ class KillMissed(AssertionError):  # noqa: N818 - named for what happened
 
 
 class DiedBy(StrEnum):
-    """How a process of a trial ended."""
+    """The ways in which a process of a trial ends."""
 
     KILL = "the planned SIGKILL"
     FINISHED = "returning"
@@ -66,7 +66,7 @@ class TrialResult:
         return self
 
     def ending(self) -> str:
-        """How the process ended, in one line."""
+        """Describe in one line how the process ended."""
         return describe_ending(self.died_by, self.signal, self.exit_code, self.exception)
 
 
@@ -87,7 +87,7 @@ class View:
     output: str
 
     def ending(self) -> str:
-        """How the process ended, in one line."""
+        """Describe in one line how the process ended."""
         return describe_ending(self.died_by, self.signal, self.exit_code, self.exception)
 
 

@@ -20,7 +20,7 @@ class WantedPlace:
 
 
 class Deed(StrEnum):
-    """What an order does, in a place or to the server.
+    """The action of an order, in a place or on the server.
 
     ``END_SESSIONS`` is ``Places.end_sessions``; ``WATCH``, ``WRITTEN``, ``FAIL`` and ``HAS_FAILED``
     are the methods of ``RefusesWrites``. ``RESTART`` kills the server and starts it again, and

@@ -55,7 +55,7 @@ class Places(Protocol):
 
 
 class Way(StrEnum):
-    """How a server fails at a write."""
+    """The ways in which a server fails at a write."""
 
     REFUSE = "refuse"
     """It refuses the write, as with a full disk or by a rule of access."""

@@ -73,5 +73,5 @@ class MariaDbServer(Server):
             return False
 
     def _base(self) -> Path:
-        """The folder in which this installation keeps its messages and plugins."""
+        """Return the folder in which this installation keeps its messages and plugins."""
         return Path(self.program("mariadb-install-db")).resolve().parents[1]

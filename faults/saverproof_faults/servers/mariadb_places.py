@@ -35,6 +35,7 @@ _QUICK = {
 _PATIENCE_S = 10
 """Seconds for the server to take a connection, or to end sessions."""
 _PAUSE_S = 0.003
+"""Seconds between two looks for sessions that still end."""
 _SESSIONS = "SELECT id FROM information_schema.processlist WHERE db = %s"
 
 

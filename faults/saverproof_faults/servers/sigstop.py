@@ -14,6 +14,7 @@ _LEFT_BY_ITS_CLIENT = "08"
 _AT_WORK = frozenset("RD")
 """The states of a thread, as Linux names them, that end by themselves."""
 _PAUSE_S = 0.003
+"""Seconds between two looks at a server that catches up."""
 
 
 def possible() -> bool:

@@ -14,7 +14,7 @@ TAKE = {
     Fault.LOCKED: "BEGIN IMMEDIATE",
     Fault.BUSY_COMMIT: "BEGIN; SELECT count(*) FROM sqlite_master",
 }
-"""The statements by which another connection takes its lock: the write lock, or a reader's."""
+"""The statements by which another connection takes a lock: the write lock, or a reader's."""
 
 
 class LockHeld(EngineFault):

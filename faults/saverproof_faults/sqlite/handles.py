@@ -10,7 +10,7 @@ from saverproof_faults.sqlite.library import OK, ROW, Library, Pointer
 
 
 class TransactionState(IntEnum):
-    """How far a transaction has got: it has done nothing yet, reads, or holds the write lock."""
+    """The progress of a transaction: it has done nothing yet, reads, or holds the write lock."""
 
     NONE = 0
     READ = 1
@@ -52,7 +52,7 @@ class WatchedConnection:
 
     @property
     def transaction_state(self) -> TransactionState:
-        """How far the open transaction has got."""
+        """The progress of the open transaction."""
         return TransactionState(max(0, self.library.calls.sqlite3_txn_state(self.handle, None)))
 
     @property

@@ -66,7 +66,7 @@ CURRENT = _Current()
 
 
 def _opened(handle: int, _error: int, _routines: int) -> int:
-    """A connection opens. Every connection of the process passes here."""
+    """Receive that a connection opens. Every connection of the process passes here."""
     receiver = CURRENT.receiver
     if receiver is not None and not FLAGS.hidden:
         try:
@@ -77,7 +77,7 @@ def _opened(handle: int, _error: int, _routines: int) -> int:
 
 
 def _closed(handle: int) -> None:
-    """A connection closes or has closed. Its handle is not valid any more."""
+    """Receive that a connection closes or has closed. Its handle is not valid any more."""
     receiver = CURRENT.receiver
     if receiver is not None:
         try:
@@ -87,7 +87,10 @@ def _closed(handle: int) -> None:
 
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
-    """A statement starts or ends. For a trigger's inner program ``text`` begins with a comment."""
+    """Receive that a statement starts or ends.
+
+    For a trigger's inner program ``text`` begins with a comment.
+    """
     hold_off()
     with HELD_OFF:
         if kind == TRACE_CLOSE:
@@ -106,7 +109,7 @@ def _traced(kind: int, handle: int, statement: int, text: int) -> int:
 
 
 def _committing(handle: int) -> int:
-    """A transaction is about to commit. A result other than zero turns that into a rollback."""
+    """Receive that a transaction is about to commit. Another result than 0 makes it roll back."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -119,7 +122,7 @@ def _committing(handle: int) -> int:
 
 
 def _rolled_back(handle: int) -> None:
-    """A transaction was rolled back."""
+    """Receive that a transaction was rolled back."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -131,7 +134,7 @@ def _rolled_back(handle: int) -> None:
 
 
 def _stepping(handle: int) -> int:
-    """Some opcodes have run. A result other than zero interrupts the statement."""
+    """Receive that some opcodes have run. Another result than 0 interrupts the statement."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -144,7 +147,7 @@ def _stepping(handle: int) -> int:
 
 
 def _waiting(handle: int, _times: int) -> int:
-    """A lock is taken. The result zero gives up at once."""
+    """Receive that another connection holds a lock. The result 0 makes SQLite give up at once."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -159,9 +162,9 @@ def _waiting(handle: int, _times: int) -> int:
 def _preparing(
     handle: int, action: int, first: bytes, _second: bytes, _database: bytes, _inner: bytes
 ) -> int:
-    """A statement is compiled. The result DENY fails it as not authorized.
+    """Receive that a statement is compiled. The result DENY fails it as not authorized.
 
-    Nobody is asked about a rollback: no application forbids its own.
+    Rollbacks are always allowed: no application forbids its own.
     """
     if action == TRANSACTION and first == b"ROLLBACK":
         return OK
@@ -177,7 +180,7 @@ def _preparing(
 
 
 def _row_written(context: int, _count: int, _values: int) -> None:
-    """A trigger asks whether its row fails."""
+    """Answer a trigger, which asks whether its row fails."""
     hold_off()
     with HELD_OFF:
         answer = False

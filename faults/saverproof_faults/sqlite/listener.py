@@ -37,14 +37,17 @@ class Listener:
         """A transaction was rolled back, by the program or by the engine."""
 
     def stepping(self, connection: WatchedConnection) -> bool:
-        """Some opcodes have run.
+        """Some opcodes of a statement have run.
 
-        The result True interrupts. Only called if a progress handler was set.
+        The result True interrupts it. Only called if a progress handler was set.
         """
         return False
 
     def waiting(self, connection: WatchedConnection) -> None:
-        """A lock is taken, and will not be waited for. Only called if a busy handler was set."""
+        """Another connection holds a lock, and SQLite gives up at once.
+
+        Only called if a busy handler was set.
+        """
 
     def preparing(self, connection: WatchedConnection, action: int) -> bool:
         """A statement is compiled.

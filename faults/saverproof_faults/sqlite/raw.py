@@ -21,7 +21,7 @@ def opened(path: str) -> sqlite3.Connection:
 
 @contextmanager
 def connection(path: str) -> Iterator[sqlite3.Connection]:
-    """Open such a connection for the length of a block (see ``opened``)."""
+    """Open a connection, as ``opened`` does, for the length of a block."""
     own = opened(path)
     try:
         yield own

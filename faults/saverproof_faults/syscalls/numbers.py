@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class CallKind(StrEnum):
-    """What a call does to a file or a connection."""
+    """The kinds of calls, by what they do to a file or a connection."""
 
     OPEN = "open"
     """Open a file for writing, or create it."""

@@ -1,4 +1,4 @@
-"""Plans of what happens at which system call."""
+"""Plans of what happens at a system call."""
 
 import errno
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from saverproof_faults.syscalls.numbers import CallKind
 
 
 class CallFailure(StrEnum):
-    """How a call is made to end."""
+    """The ways in which a call is made to end."""
 
     IO_ERROR = "I/O error"
     DISK_FULL = "disk full"
