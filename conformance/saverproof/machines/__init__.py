@@ -1,5 +1,5 @@
-"""Hypothesis state machines over the same steps as everything else; authors may subclass them.
+"""Hypothesis state machines that take the kit's own steps; authors may subclass them.
 
-:class:`SaverMachine` in :mod:`saverproof.machines.machine` is the one to subclass; ``making_rule``
-turns a maker of steps into a rule.
+:class:`SaverMachine` in :mod:`saverproof.machines.machine` is the class to subclass.
+:mod:`saverproof.machines.rules` turns a maker of steps into a rule.
 """

@@ -1,4 +1,4 @@
-"""Which contract to blame for what a program shows: asked of programs without this or that."""
+"""Finds the contract to blame for a breach, by running the program without some of its parts."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ from saverproof.steps.definitions import OwnStep, Program, Step
 
 SAME = parity.SAME_ANSWERS.id
 _MOST_NEEDS = 5
+"""Needs of a program after which no more are looked for: each takes a replay."""
 _LONG = 60
-"""More steps than random programs have: to look at everything after each takes their square."""
+"""Steps above which a program counts as long. Random programs are shorter. Looking at the whole
+store after each step costs the square of the steps.
+"""
 
 
 @dataclass(slots=True)
 class Blaming:
-    """Runs programs again to see what is to blame, for the contracts in ``wanted``.
+    """A search that runs programs again to find the contract to blame, among those ``wanted``.
 
-    ``found`` has the first violation of each contract. What ``diagnosis`` predicts of a run is
-    settled: only what is left is looked at.
+    ``found`` has the first violation of each contract. Breaches that ``diagnosis`` predicts are
+    settled: only the others are looked into.
     """
 
     trials: Trials
@@ -40,17 +43,17 @@ class Blaming:
     found: dict[str, Violation] = field(default_factory=dict)
     diagnosis: Diagnosis = field(init=False)
     lately: list[tuple[Program, ProgramRun]] = field(default_factory=list)
-    """What one follow-up has run, of which it asks several things."""
+    """Programs that the current follow-up has run, with their runs: several questions use them."""
 
     def __post_init__(self) -> None:
         self.diagnosis = Diagnosis(Predictor(self.trials))
 
     def use(self, trials: Trials) -> None:
-        """Run programs in these trials from now on."""
+        """Run programs with these trials from now on."""
         self.trials = self.diagnosis.predictor.like = trials
 
     def blamed(self, program: Program, breach: Breach) -> str:
-        """The contract to blame for what the shortest program shows."""
+        """Return the contract to blame for a breach that a shortened program shows."""
         if breach.difference.kind is OWN or isinstance(breach.step, OwnStep):
             return breach.contract
         if added := self._own_behind(program, breach.contract):
@@ -60,7 +63,9 @@ class Blaming:
         return self._culprit(program, breach)
 
     def _own_behind(self, program: Program, name: str) -> str:
-        """The author's rule without whose steps the breach is gone, if there is one."""
+        """Return the contract of the author's rule without whose steps the breach is gone, or
+        "".
+        """
         for contract in dict.fromkeys(s.contract for s in program if isinstance(s, OwnStep)):
             others = [s for s in program if not (isinstance(s, OwnStep) and s.contract == contract)]
             if self._first(self._replay(others, until=name), name) is None:
@@ -68,10 +73,11 @@ class Blaming:
         return ""
 
     def _culprit(self, program: Program, breach: Breach) -> str:
-        """The contract of the feature without which the breach is gone, or the breach's own.
+        """Return the contract of the feature without which the breach is gone.
 
-        If a simpler program shows the same kind of difference and another contract is blamed for
-        it there, the simpler program is the one to go by.
+        If there is no such feature, return the breach's own contract. If a simpler program shows
+        the same kind of difference and another contract is blamed there, go on with the simpler
+        program and that contract.
         """
         contract, kind = breach.contract, kind_of(breach)
         asked: list[Feature] = []
@@ -87,11 +93,11 @@ class Blaming:
         return contract
 
     def _left(self, run: ProgramRun) -> list[Breach]:
-        """The breaches of a run that what was found does not predict."""
+        """Return the breaches of a run that the mistakes found so far do not predict."""
         return plain(self.diagnosis.compare(run).left)
 
     def _similar(self, run: ProgramRun, breach: Breach) -> list[Breach]:
-        """Those that are of the same contract, or the same kind of fact."""
+        """Return the unpredicted breaches with the contract or the kind of fact of ``breach``."""
         kind = kind_of(breach)
         # What cannot be read may be told by another call that raises.
         kinds = REFUSED if kind in REFUSED else {kind}
@@ -124,10 +130,11 @@ class Blaming:
     def _attempt(
         self, name: str, rewritten: Callable[[Program], Program] = tuple
     ) -> Callable[[Program], Program | None]:
-        """Runs a program, rewritten, as far as its first breach of a contract.
+        """Return a function that runs a program, cut to its first breach of contract ``name``.
 
-        Once the questions of a long one have shown it, no other long one is looked at closely,
-        step by step.
+        It gives the program up to that breach, or None if there is no breach. ``rewritten`` is
+        applied to the program first. As soon as one long program has shown the breach by its own
+        reads, no other long program is looked at after every step.
         """
         shows_by_itself = False
 
@@ -152,10 +159,11 @@ class Blaming:
         attempt: Callable[[Program], Program | None],
         most_steps: int = MOST_STEPS,
     ) -> tuple[Program, bool]:
-        """A program made shorter, and whether that was not ended early.
+        """Return a shorter program, and True unless patience ended before it was as short as can
+        be.
 
-        Where opening a store takes long, candidates share one; what comes of that has to show the
-        breach by itself.
+        Where opening a store takes long, candidates share one store. The result then has to show
+        the breach on a store of its own as well.
         """
         if self.trials.shared is not None:
             if shown := self._shortened_together(program, attempt, most_steps):
@@ -201,7 +209,10 @@ class Blaming:
     def _looked_at(
         self, program: Program, breach: Breach
     ) -> tuple[tuple[Trait, ...], frozenset[str]]:
-        """What a program needs, and what else it shows, as far as patience goes."""
+        """Return the traits that a program needs, and the other contracts that it shows broken.
+
+        Return nothing of either if patience ends.
+        """
         needs: list[Trait] = []
         try:
             also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
@@ -218,7 +229,7 @@ class Blaming:
         return next((b for b in self._left(run) if b.contract == contract), None)
 
     def _shown_by_each_api(self, program: Program, name: str) -> bool:
-        """Whether a program shows a breach through each of the APIs alone, too."""
+        """Return whether a program shows the breach through each API alone."""
         runs = (
             self.trials.replay(program, watch_inputs=self.watch_inputs, until=name, apis=(api,))
             for api in self.trials.apis
@@ -231,5 +242,5 @@ class Blaming:
 
     @property
     def _holds_apis_together(self) -> bool:
-        """Whether any breach may come from one API doing otherwise than the other."""
+        """True if a breach may come from a difference between the two APIs."""
         return self._crossed and SAME in self.wanted - self.found.keys()

@@ -1,4 +1,4 @@
-"""The failure of a machine, told as an item of the suite tells it."""
+"""The failure of a machine, in the words in which an item of the suite reports it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from saverproof.steps.definitions import Program
 from saverproof_reports.assembly import violation_name
 
 FOLDER = Path(".saverproof") / "machines"
-"""Where scripts are left, below the working folder."""
+"""The folder of the scripts of failures, relative to the working folder."""
 
 
 class ContractBroken(AssertionError):  # noqa: N818 (named by what happened)
-    """A saver broke a contract.
+    """The failure of a machine: a saver broke a contract.
 
     Attributes:
         contract: the id of the contract.
         program: the shortest steps that show it.
-        finding: the same in words, as a report has it.
+        finding: the violation in words, as a report has it.
     """
 
     def __init__(self, text: str, program: Program, finding: Finding) -> None:
@@ -34,9 +34,9 @@ ContractBroken.__module__ = "saverproof"
 
 
 def told(finding: Finding, saver: str, statement: str = "") -> str:
-    """Everything about a violated contract, whose script is left for the user.
+    """Return all lines on a violated contract, and write its script to a file for the user.
 
-    ``statement`` is what a rule or an invariant of an author demands.
+    ``statement`` is what an author's rule or invariant demands.
     """
     lines = [
         f"{saver} violates {finding.contract}",
@@ -50,7 +50,7 @@ def told(finding: Finding, saver: str, statement: str = "") -> str:
 
 
 def _script_of(finding: Finding, saver: str) -> Path | None:
-    """Leave a finding's script for the user; None if there is none, or no place for it."""
+    """Write a finding's script to a file; return None if there is no script or no place for it."""
     if not finding.reproducer:
         return None
     path = FOLDER / f"{violation_name(saver, finding.contract, finding.api, finding.phase)}.py"

@@ -1,8 +1,8 @@
 """Finds the known mistakes that, put together, answer as a saver does.
 
-Each finding asks for the mistake that predicts what its program shows to the letter, given those
-that are known already. What they predict together is proved to come from them; what is left is
-another flaw.
+For each finding, a mistake is looked for that predicts exactly what the program shows, on top of
+the mistakes known already. Differences that the mistakes predict are proved to come from them. Any
+other difference is a further flaw.
 """
 
 from __future__ import annotations
@@ -19,20 +19,25 @@ from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import shown
 
 _MOST_STEPS = 20_000
-"""Steps that an item may take to choose mistakes: three seconds or so."""
+"""Steps that an item may take to choose mistakes: about three seconds."""
 _MOST_UNLIKELY = 8_000
-"""Steps up to which mistakes are tried whose own programs show other facts: few of them fit."""
+"""Steps after which no unlikely mistakes are tried: those whose own programs show other facts. Few
+of them fit.
+"""
 _MOST_KEPT = 24
-"""Runs that decide between mistakes which predict one program alike: more tell nothing new."""
+"""Runs kept to choose between mistakes that predict one program alike. More runs tell nothing new.
+"""
 _MOST_ALIKE = 8
-"""Mistakes that predict one program alike and are tried on what is kept: more are alike there."""
+"""Mistakes that predict one program alike and are compared on the kept runs. Beyond these, mistakes
+are alike on the kept runs as well.
+"""
 _LONGEST_KEPT = 60
-"""Steps of a run that is kept to decide: longer ones take longer than they are worth."""
+"""Steps of the longest run that is kept. Longer runs take more time than they are worth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Established:
-    """A mistake that the saver makes, and others that would explain as much."""
+    """A mistake that the saver makes, and the others that would explain as much."""
 
     mistake: Mistake
     instead: tuple[Mistake, ...] = ()
@@ -40,11 +45,13 @@ class Established:
 
 @dataclass(slots=True)
 class Remembered:
-    """What searches have found out about one saver. An item begins with nothing: what others found
-    would depend on which of them ran in the same process, and so would its verdicts.
+    """What the searches of one item have found out about a saver.
+
+    Each item begins with nothing: otherwise its verdicts would depend on the items that ran earlier
+    in the same process.
 
     Attributes:
-        found: the mistakes that it makes.
+        found: the mistakes that the saver makes.
         told: the contracts that were found broken, and that no known mistake explains.
         in_vain: the kinds of facts, with the contract blamed, that no mistake predicts.
     """
@@ -56,7 +63,9 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """A mistake that fits, in ``order`` with those found before, and how much is ``left``."""
+    """A mistake that fits, its ``order`` among those found before, and how many breaches are
+    ``left``.
+    """
 
     mistake: Mistake
     order: tuple[Mistake, ...]
@@ -65,40 +74,44 @@ class _Fitting:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """The mistakes that were found so far, in the order in which they were.
+    """The mistakes found so far, each overriding those before it.
 
-    ``right`` and ``wrong`` are runs that showed nothing, and something: they decide between
-    mistakes that predict one program alike.
+    ``right`` are runs without a breach, ``wrong`` are runs with one. They decide between mistakes
+    that predict one program alike.
     """
 
     predictor: Predictor
     pool: Sequence[Mistake] = MISTAKES
     found: list[Established] = field(default_factory=list)
     memory: Remembered = field(default_factory=Remembered)
-    """What other searches have found of the same saver; it is theirs to show."""
+    """The findings of other searches of the same saver. Those searches report them."""
     recalled: int = 0
-    """Runs for which that was asked: a flaw that nobody knows would ask it of each."""
+    """Runs for which ``memory`` was asked. The count is limited, since an unknown flaw would ask
+    for every run.
+    """
     right: list[ProgramRun] = field(default_factory=list)
     wrong: list[ProgramRun] = field(default_factory=list)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """The mistakes of the saver, as far as they are known."""
+        """The mistakes of the saver that are known so far."""
         return tuple(each.mistake for each in self.found)
 
     @property
     def contracts(self) -> frozenset[str]:
-        """The contracts that those break."""
+        """The contracts that the known mistakes break."""
         return frozenset(each.mistake.breaks for each in self.found)
 
     def note(self, run: ProgramRun) -> None:
-        """Keep a run for decisions to come, as long as they are few."""
+        """Keep a run to choose between mistakes later, unless enough runs are kept or it is
+        long.
+        """
         kept = self.wrong if run.breaches else self.right
         if len(kept) < _MOST_KEPT and len(run.program) <= _LONGEST_KEPT:
             kept.append(run)
 
     def compare(self, run: ProgramRun) -> Compared:
-        """What a run shows beside what the mistakes found so far predict of it."""
+        """Compare what a run showed with what the mistakes found so far predict of it."""
         if not run.breaches or not self.found:
             return compare(run, None)
         return self._compare(run, self.mistakes)
@@ -112,8 +125,10 @@ class Diagnosis:
         return known[names]
 
     def revise(self, run: ProgramRun) -> Compared:
-        """The same, after another mistake was taken for one that explained as much before, if that
-        predicts this run, too.
+        """Compare a run with the prediction, and replace a mistake if another one predicts it
+        better.
+
+        The other mistake must explain the kept runs as well as the one it replaces.
         """
         compared = self.compare(run)
         if compared.exact or not run.breaches:
@@ -130,9 +145,11 @@ class Diagnosis:
         return compared
 
     def recall(self, run: ProgramRun, wanted: Collection[str]) -> None:
-        """Take over what other searches have found of the saver, if that predicts a run better.
+        """Take over mistakes that other searches have found of the saver, if they predict a run
+        better.
 
-        What breaks a contract of the ``wanted`` has to be found anew, with a program that shows it.
+        A mistake that breaks a ``wanted`` contract is not taken over: it has to be found anew, with
+        a program that shows it.
         """
         if not self.compare(run).left or self.recalled >= _MOST_KEPT:
             return
@@ -154,22 +171,29 @@ class Diagnosis:
             self.memory.found.append(added)
 
     def _orders(self, mistake: Mistake) -> list[tuple[Mistake, ...]]:
-        """A mistake with those found so far: which of them overrides which makes a difference."""
+        """Return the orders in which a mistake can join those found so far: as the last, and as the
+        first.
+
+        The later one overrides the earlier one.
+        """
         last, first = (*self.mistakes, mistake), (mistake, *self.mistakes)
         return [last, first] if self.found else [last]
 
     def _fits(self, mistakes: Sequence[Mistake]) -> bool:
-        """Whether mistakes predict what is kept at least as well as those found so far."""
+        """Return whether ``mistakes`` predict the kept runs at least as well as those found
+        so far.
+        """
         return self._score(mistakes) >= self._score(self.mistakes)
 
     def extend(
         self, run: ProgramRun, breach: Breach, blamed: str, wanted: Collection[str]
     ) -> Mistake | None:
-        """The mistake that, with those found so far, predicts a breach of a run to the letter, and
-        nothing that the run did not show. It is found then.
+        """Return the mistake that predicts a breach exactly, and add it to those found so far.
 
-        Of several, those that break the contract ``blamed`` by the rules are preferred, then those
-        of the ``wanted``; among these what predicts the most of the run, and of what is kept.
+        Together with those it must predict nothing that the run did not show. Mistakes that break
+        the contract ``blamed`` by the rules are preferred, then mistakes that break a ``wanted``
+        contract. Among these, the one that predicts most of the run and of the kept runs is taken.
+        Return None if no mistake fits.
         """
         target, sort = signature(breach), (breach.difference.fact, blamed)
         if sort in self.memory.in_vain:
@@ -184,9 +208,10 @@ class Diagnosis:
         return None
 
     def is_shown(self, mistake: Mistake) -> bool:
-        """Whether what the saver showed breaks the contract of a mistake by itself.
+        """Return whether a kept run shows the contract of a mistake broken, and not only
+        consequences.
 
-        A mistake may predict what follows from it alone, as may some other flaw that is not known.
+        If only consequences are seen, an unknown flaw may cause them too.
         """
         return any(
             breach.contract == mistake.breaks
@@ -195,7 +220,9 @@ class Diagnosis:
         )
 
     def _choose(self, fitting: Sequence[_Fitting]) -> Mistake | None:
-        """The best of several, unless it predicts more that is wrong than it explains."""
+        """Take the best of several mistakes; return None if none predicts more than is known
+        already.
+        """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
         scores = [self._score(each.order) for each in alike]
@@ -208,7 +235,9 @@ class Diagnosis:
         return best.mistake
 
     def _drop_what_it_explains(self, added: Mistake) -> None:
-        """Take back earlier mistakes that the last one makes needless: it stands for them now."""
+        """Drop earlier mistakes that the added one makes needless. It stands for them from
+        now on.
+        """
         for known in [each for each in self.found if each.mistake is not added]:
             rest = tuple(each for each in self.mistakes if each is not known.mistake)
             if self._score(rest) >= self._score(self.mistakes):
@@ -221,7 +250,7 @@ class Diagnosis:
                 ]
 
     def standing_for(self, mistake: Mistake) -> Mistake:
-        """The mistake that is taken for one by now: itself, if it was not replaced."""
+        """Return the mistake that has replaced this one, or this one if it was not replaced."""
         if mistake in self.mistakes:
             return mistake
         stands = (each.mistake for each in self.found if mistake in each.instead)
@@ -230,7 +259,7 @@ class Diagnosis:
     def _tiers(
         self, run: ProgramRun, fact: str, blamed: str, wanted: Collection[str]
     ) -> Iterator[list[Mistake]]:
-        """The mistakes that may be added to predict a fact, the likeliest first."""
+        """Yield groups of mistakes that may predict a fact, the likeliest group first."""
         left = [each for each in self.pool if self._may_add(each)]
         if any(isinstance(step, Bulk) for step in run.program):
             # It takes seconds, and shows little but that much is too much.
@@ -251,7 +280,9 @@ class Diagnosis:
         return apart and not mistake.hangs and mistake not in self.mistakes
 
     def _fitting(self, run: ProgramRun, target: Signature, mistake: Mistake) -> _Fitting | None:
-        """A mistake with those found so far, if they predict a breach, and nothing too much."""
+        """Join a mistake with those found so far; return None unless they predict the breach
+        exactly.
+        """
         if self.predictor.steps > _MOST_STEPS:
             return None
         for order in self._orders(mistake):
@@ -261,7 +292,9 @@ class Diagnosis:
         return None
 
     def _score(self, mistakes: Sequence[Mistake]) -> int:
-        """How much of what is kept mistakes predict, less what they predict and was not seen."""
+        """Count the breaches of the kept runs that ``mistakes`` predict, less those wrongly
+        predicted.
+        """
         score = 0
         for run in (*self.wrong, *self.right):
             compared = self._compare(run, mistakes) if mistakes else compare(run, None)

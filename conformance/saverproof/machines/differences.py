@@ -1,7 +1,7 @@
-"""Where every difference went that an item saw: none is dropped.
+"""Accounts for every difference that an item saw, so that none is dropped.
 
-A difference is shown as a finding; or explained by a finding that is shown, because both have the
-same cause; or another family's, whose own items settle it; or unknown.
+A difference is shown as a finding, or explained by a finding with the same cause, or left to
+another family's items, or unknown.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from saverproof.steps.definitions import Program, PutHistory
 class Account:
     """What became of the differences of an item.
 
-    ``unknown`` counts by contract. ``elsewhere`` counts by the contracts, some of them of other
-    families, that may be behind; ``seen`` leaves it out, so that it is the sum of the others.
-    ``examples`` are the fewest steps, in words, that showed a difference, by its first contract.
+    ``unknown`` counts them by contract. ``elsewhere`` counts those left to other items, by the
+    contracts that may be behind them. ``seen`` is the sum of all others. ``examples`` has, for each
+    contract, the shortest program in words that showed a difference.
     """
 
     seen: int
@@ -32,7 +32,7 @@ class Account:
     examples: Mapping[str, Sequence[str]]
 
     def as_data(self) -> dict[str, Any]:
-        """The ``differences`` section of an item."""
+        """Return the ``differences`` section of an item's report."""
         return {
             "seen": self.seen,
             "shown": self.shown,
@@ -51,20 +51,23 @@ class Account:
 
 @dataclass(slots=True)
 class Differences:
-    """Counts differences by the contract that each is blamed on.
+    """A count of differences by the contract that each is blamed on.
 
-    ``examples`` are the steps, in words, of the shortest program that showed one.
+    ``examples`` has, for each contract, the shortest program in words that showed a difference.
     """
 
     seen: Counter[str] = field(default_factory=Counter)
     examples: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def note(self, name: str, times: int = 1) -> None:
-        """A difference was seen, and blamed on a contract."""
+        """Count a difference that was blamed on a contract."""
         self.seen[name] += times
 
     def account(self, shown: Collection[str], own: Collection[str]) -> Account:
-        """Where they went, given the contracts of the findings shown and those of the item."""
+        """Account for all differences.
+
+        ``shown`` are the contracts of the findings, ``own`` those that the item judges.
+        """
         covered, unknown, elsewhere = 0, Counter[str](), Counter[tuple[str, ...]]()
         for name, times in self.seen.items():
             if name in shown or _is_implied(name, shown):
@@ -90,5 +93,5 @@ def _is_implied(name: str, shown: Collection[str]) -> bool:
 
 
 def calls_in(program: Program) -> int:
-    """About how many calls a program takes, by which examples of a difference are compared."""
+    """Return about how many calls a program takes. The example with the fewest calls is kept."""
     return sum(step.count if isinstance(step, PutHistory) else 1 for step in program)

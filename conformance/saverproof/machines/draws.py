@@ -1,7 +1,7 @@
-"""What the rules of authors draw: values that the random driver and Hypothesis choose alike.
+"""Draws: the values that an author's rule takes, chosen alike by the random driver and Hypothesis.
 
-A draw is asked with the model, the choices of whichever driver runs, and the names of the theme. It
-must not do anything else: the value is all that a step keeps of it, and all that is shrunk.
+A draw chooses a value from the model, the driver's random choices and the theme's names. It must
+have no side effects: a step keeps only the value, and only the value is shrunk.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from saverproof.programs.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """``choose`` gives a value, or None where there is none to choose; ``legal`` says of a value
-    that was shrunk whether it may still be used. ``fields`` are the fields of the step that hold
-    the value; it is an argument of its own if there are none.
+    """A source of values for one argument of an author's rule.
+
+    ``choose`` gives a value, or None if there is none. ``legal`` tells whether a value may still be
+    used after the program was shortened. ``fields`` are the fields of the step that hold the value;
+    if there are none, the step holds it as an argument.
     """
 
     choose: Callable[[Model, Random, Theme], Any]
@@ -29,7 +31,9 @@ class Draw:
 
 
 def integers(low: int, high: int) -> Draw:
-    """An integer from ``low`` to ``high``, both included; it shrinks towards ``low``."""
+    """Return a draw of integers from ``low`` to ``high``, both included; they shrink towards
+    ``low``.
+    """
     return Draw(
         lambda model, choose, theme: choose.randint(low, high),
         lambda model, value: type(value) is int and low <= value <= high,
@@ -37,7 +41,7 @@ def integers(low: int, high: int) -> Draw:
 
 
 def sampled_from(options: Sequence[Any]) -> Draw:
-    """One of these values, which JSON can hold."""
+    """Return a draw of one of these values, which must be storable as JSON."""
     known = tuple(options)
     return Draw(
         lambda model, choose, theme: choose.choice(known),
@@ -46,7 +50,7 @@ def sampled_from(options: Sequence[Any]) -> Draw:
 
 
 def booleans() -> Draw:
-    """True or False."""
+    """Return a draw of True or False."""
     return sampled_from((False, True))
 
 
@@ -55,18 +59,18 @@ threads = Draw(
     lambda model, value: isinstance(value, str),
     ("thread",),
 )
-"""The name of a thread that the program uses, whether it holds anything or not."""
+"""A draw of a thread name that the program uses. The thread may be empty."""
 
 checkpoints = Draw(
     some_address,
     lambda model, value: model.record(value) is not None,
     ("thread", "namespace", "number"),
 )
-"""A checkpoint that is there: its thread, its namespace and its number, as one tuple."""
+"""A draw of a stored checkpoint, as a tuple of thread, namespace and number."""
 
 tasks = Draw(
     lambda model, choose, theme: choose.choice(theme.tasks),
     lambda model, value: isinstance(value, int),
     ("task",),
 )
-"""The number of a task."""
+"""A draw of a task's number."""

@@ -60,4 +60,5 @@ EVERYTHING = Theme(
     whole_store=True,
     watch_inputs=True,
 )
-"""Whatever a saver may be asked, but for what takes seconds, needs both APIs, or a new store."""
+"""The theme of all operations, except those that take seconds, need both APIs or need a new store.
+"""

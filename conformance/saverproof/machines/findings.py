@@ -21,7 +21,9 @@ def finding(
     violation: Violation,
     own: OwnSources = NO_SOURCES,
 ) -> Finding:
-    """A violation as the report has it; ``own`` is what the author has added."""
+    """Return a violation in words, data and a script; ``own`` are the author's rules and
+    invariants.
+    """
     difference = violation.breach.difference
     where = "" if difference.address is None else f" ({_place(difference.address)})"
     summary = fact_in_words(difference) + where

@@ -1,4 +1,4 @@
-"""Follows up what programs showed: which contract each breaks, in as few steps as can be."""
+"""Follows up what programs showed: finds the contract that each breaks, and a short program."""
 
 from __future__ import annotations
 
@@ -23,47 +23,52 @@ from saverproof.steps.definitions import Program
 
 WORKSPACES = isolation.WORKSPACES.id
 MOST_CAUSES = 5
-"""Findings of different causes that are shown for one contract: more would only be longer."""
+"""Findings with different causes that are shown for one contract. More would only lengthen a
+report.
+"""
 _MOST_FLAWS_A_RUN = 6
-"""Flaws that one run is looked into for: what it shows beyond these, others show as well."""
+"""Flaws of one run that are looked into. Other runs show the remaining ones as well."""
 _LOOKS_IN_VAIN = 3
-"""Looks that may come to nothing for the differences first blamed on one contract."""
+"""Fruitless looks after which the differences blamed on one contract are left alone."""
 _LOOKS_WITHOUT_NEWS = 5
-"""Looks for one contract that may find what was found before: each takes hundreds of calls."""
+"""Looks for one contract that may find only what is known. Each takes hundreds of calls."""
 _LEAST_ALLOWANCE = 2_000
-"""Calls that may be spent on follow-ups, however few the programs took."""
+"""Calls of the saver that follow-ups may always take, however few calls the programs took."""
 STEPS_TO_BLAME = 1_000
-"""Steps of candidates for a program that shows another family's contract broken: its own items
-shorten it further."""
+"""Steps spent on shortening a program that breaks another family's contract. That family's own
+items shorten theirs further.
+"""
 Behind: TypeAlias = tuple[str, ...]
-"""Contracts of other families, one of which is behind a difference; none if a finding shows it."""
+"""Contracts of other families, one of which is behind a difference. Empty if a finding shows it."""
 SHOWN: Behind = ()
 
 
 @dataclass(slots=True)
 class Following(Blaming):
-    """Follows up what runs showed, for the contracts in ``wanted``.
+    """A search that follows up what runs showed, for the contracts in ``wanted``.
 
-    Once a flaw is found, the search goes on against a saver that has it: what differs from that,
-    too, is another flaw. What breaks a contract for a second cause is in ``further``, what breaks
-    another family's in ``handed``.
+    Once a flaw is found, runs are compared with a saver that has this flaw: any further difference
+    is another flaw. ``further`` has violations of a contract for a second cause. ``handed`` has
+    violations of other families' contracts.
     """
 
     further: list[Violation] = field(default_factory=list)
     handed: dict[str, Violation] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     in_vain: Counter[str] = field(default_factory=Counter)
-    """Looks that came to nothing, by the contract that differences were first blamed on."""
+    """Looks that found nothing, counted by the contract that the difference was first blamed on."""
     without_news: Counter[str] = field(default_factory=Counter)
-    """Looks that only found again what was known, by the same."""
+    """Looks that found only what was known, counted by the contract first blamed."""
     stands: dict[tuple[str, int], bool] = field(default_factory=dict)
-    """Whether a mistake predicts what a violation shows, by its name and the violation's id."""
+    """True where a mistake predicts a violation, by the mistake's name and the violation's
+    ``id()``.
+    """
     spent: int = 0
-    """Calls that follow-ups took, those that led to a contract of ``wanted`` aside."""
+    """Calls of follow-ups that found no new contract of ``wanted``."""
 
     @property
     def violations(self) -> list[Violation]:
-        """All that was found, those of one contract together."""
+        """All violations of wanted contracts, those of one contract next to each other."""
         return [
             self._as_known(violation)
             for first in self.found.values()
@@ -77,8 +82,10 @@ class Following(Blaming):
         return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
 
     def _as_known(self, violation: Violation) -> Violation:
-        """A violation with the mistake that is behind it, as far as is known by now: one that has
-        taken the place of another, if it predicts what the program shows.
+        """Return a violation with the mistake that is now taken to be behind it.
+
+        That is the mistake that has replaced the earlier one, if it predicts what the program
+        shows.
         """
         mistake = violation.mistake
         if mistake is None:
@@ -98,7 +105,7 @@ class Following(Blaming):
         return self.stands[key]
 
     def follow_up(self, run: ProgramRun) -> None:
-        """Look into what a run showed that the flaws found so far do not predict."""
+        """Look into the breaches of a run that the flaws found so far do not predict."""
         self.diagnosis.note(run)
         if not run.breaches:
             return
@@ -131,7 +138,7 @@ class Following(Blaming):
         self._show_what_is_known(entry.run)
 
     def _show_what_is_known(self, run: ProgramRun) -> None:
-        """Show a contract that a known mistake breaks, and that no finding shows yet."""
+        """Add a finding for each contract that a known mistake breaks and no finding shows yet."""
         for breach in plain(run.breaches):
             name = breach.contract
             if name in self.found or name not in self.wanted & self.diagnosis.contracts:
@@ -144,7 +151,10 @@ class Following(Blaming):
     def _alone(
         self, program: Program, name: str, mistake: Mistake
     ) -> tuple[Program, Breach] | None:
-        """A short program that shows a breach, and would if this mistake were the only one."""
+        """Return a short program that breaks a contract even if this is the saver's only mistake.
+
+        Return its breach with it, or None if there is no such program.
+        """
         predictor = self.diagnosis.predictor
 
         def attempt(candidate: Program) -> Program | None:
@@ -164,7 +174,7 @@ class Following(Blaming):
         return None if breach is None else (short, breach)
 
     def _weigh(self, entry: Entry) -> None:
-        """Note which differences of a run findings show or explain."""
+        """Update which differences of a run are shown or explained by findings."""
         left = self._not_shown(entry.run, self.diagnosis.revise(entry.run).left)
         self.ledger.weigh(entry, self._not_taken_out(entry.run, left))
 
@@ -172,8 +182,9 @@ class Following(Blaming):
         return tuple(breach for breach in left if not self.is_shown(run, breach))
 
     def is_shown(self, run: ProgramRun, breach: Breach) -> bool:
-        """Whether a difference is the very one that a finding shows by this program, whichever
-        contract it was blamed on in the end.
+        """Return whether a finding shows this very difference by this very program.
+
+        The contract that the finding blames makes no difference.
         """
         return any(
             violation.program == run.program[: breach.position]
@@ -182,9 +193,10 @@ class Following(Blaming):
         )
 
     def _not_taken_out(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
-        """What a run shows even without what findings need that no known mistake predicts.
+        """Return the differences that stay when the needs of findings are taken out of the program.
 
-        Differences of a contract that was found broken need no such proof.
+        Only findings that no known mistake predicts are considered. Differences of a contract that
+        was found broken are returned without this test.
         """
         for need in self._needs:
             if self._exhausted or all(breach.contract in self.found for breach in left):
@@ -194,8 +206,10 @@ class Following(Blaming):
 
     @property
     def _needs(self) -> list[Trait]:
-        """What findings need that no known mistake predicts. That one needs a kind of step proves
-        nothing: without it, other flaws go as well.
+        """The needs of the findings that no known mistake predicts.
+
+        Kinds of steps are left out: without such steps other flaws disappear as well, which proves
+        nothing.
         """
         found = (v for v in (*self.violations, *self.handed.values()) if v.mistake is None)
         return [need for violation in found for need in violation.needs if not need.whole_step]
@@ -203,14 +217,14 @@ class Following(Blaming):
     def _staying(
         self, program: Program, run: ProgramRun, left: tuple[Breach, ...]
     ) -> tuple[Breach, ...]:
-        """What of a run another program shows as well, which has less in it."""
+        """Return the differences in ``left`` that the reduced ``program`` shows as well."""
         if program == run.program:
             return left
         stay = {breach.contract for breach in self._left(self._replay_once(program))}
         return tuple(b for b in left if b.contract in self.found or b.contract in stay)
 
     def _concerns(self, name: str, looked: Collection[str]) -> bool:
-        """Whether differences first blamed on a contract are worth another look."""
+        """Return whether differences first blamed on contract ``name`` are worth another look."""
         if WORKSPACES in self.found:
             # Whatever shows now may be what others have put into the same store.
             return False
@@ -225,7 +239,9 @@ class Following(Blaming):
 
     @property
     def _news(self) -> tuple[int, int]:
-        """How many violations and mistakes are known."""
+        """The numbers of violations and of mistakes known so far, to tell whether a look
+        found any.
+        """
         return len(self.violations) + len(self.handed), len(self.diagnosis.found)
 
     def _causes(self, contract: str) -> int:
@@ -233,11 +249,11 @@ class Following(Blaming):
 
     @property
     def _exhausted(self) -> bool:
-        """Whether enough was spent on what led to no contract of this item."""
+        """True if enough calls were spent on follow-ups that found no contract of this item."""
         return self.spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self.spent) // 2)
 
     def _look_into(self, run: ProgramRun, breach: Breach) -> Behind | None:
-        """Find out what a breach comes from; None if that was not found."""
+        """Find the cause of a breach; return None if it was not found."""
         program, name = run.program[: breach.position], breach.contract
         thorough = self._replay(program)
         shown = self._left(thorough)
@@ -251,7 +267,7 @@ class Following(Blaming):
         return self._settle(thorough.program, name)
 
     def _as_it_was(self, run: ProgramRun, breach: Breach) -> Behind | None:
-        """Look for a mistake that predicts what shows only where little is looked at."""
+        """Look for a mistake that predicts a breach which is gone when more is looked at."""
         mistake = self.diagnosis.extend(run, breach, breach.contract, self.wanted)
         if mistake is None:
             return None
@@ -259,8 +275,10 @@ class Following(Blaming):
         return self._keep(breach.contract, program, breach, shortened=False, mistake=mistake)
 
     def _unsteady(self, program: Program, name: str) -> Behind | None:
-        """A look at everything hides the flaw, or chance decides whether a shorter program shows
-        it: replay it as it was. What does not show again is unknown, with the program.
+        """Replay a program as it was, when shortening or closer looks have lost its breach.
+
+        The looks may hide the flaw, or it may show by chance. Return None if the breach does not
+        show again: it then stays unknown, with the program as its example.
         """
         if name not in self.wanted or name in self.found:
             return None
@@ -272,7 +290,7 @@ class Following(Blaming):
         return SHOWN
 
     def _settle(self, program: Program, name: str) -> Behind | None:
-        """Shorten a program for one breach, and ask what is to blame."""
+        """Shorten a program for one breach, and find the contract to blame."""
         most = MOST_STEPS if name in self.wanted else STEPS_TO_BLAME
         attempt = self._attempt(name)
         # A long program that shows it by its own questions is not looked at more closely.
@@ -305,7 +323,7 @@ class Following(Blaming):
         shortened: bool,
         mistake: Mistake | None,
     ) -> Behind | None:
-        """Keep a violation, if it is not one that was found already."""
+        """Keep a violation, unless it was found already."""
         needs, also = self._looked_at(program, breach)
         violation = Violation(
             contract,
@@ -332,8 +350,10 @@ class Following(Blaming):
         return SHOWN
 
     def _hand_over(self, violation: Violation) -> Behind:
-        """Keep a violation of another family's contract, unless it follows from a mistake that
-        breaks another one, which the program does not show by itself.
+        """Keep a violation of another family's contract.
+
+        It is not kept if it follows from a mistake that breaks a further contract, which the
+        program does not show by itself.
         """
         contract, mistake = violation.contract, violation.mistake
         if mistake is not None and mistake.breaks != contract:
@@ -362,7 +382,10 @@ class Following(Blaming):
     def _predicted(
         self, program: Program, mistake: Mistake, like: Breach | None = None
     ) -> Breach | None:
-        """The first breach of a program, or one ``like`` another, that this mistake predicts."""
+        """Return the first breach of a program that this mistake predicts, or None.
+
+        With ``like``, return the first predicted breach that is like that one.
+        """
         run = self._replay(program)
         compared = compare(run, self.diagnosis.predictor.predict(run, [mistake]))
         wanted = None if like is None else signature(like)

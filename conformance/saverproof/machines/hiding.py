@@ -1,9 +1,8 @@
-"""Which known mistakes a saver might make for all that was seen of it.
+"""Finds known mistakes that a saver might make without any run having shown it.
 
-A saver that is wrong in one way may hide that it is wrong in another: where a listing raises, its
-order is not seen. A mistake is ruled out by a program that would show it, and in which what it
-would change was looked at and was as it should be. One that no program rules out keeps its contract
-from being held.
+One flaw may hide another: where a listing raises, its order is not seen. A run rules a mistake out
+if it would have shown the mistake, and what the mistake would change was looked at and was right. A
+mistake that no run rules out keeps its contract from being held.
 """
 
 from __future__ import annotations
@@ -24,19 +23,20 @@ _MOST_STEPS = 20_000
 _OF_ALL = frozenset(
     {facts.MISSING, facts.EXTRA, facts.UNREADABLE, facts.MALFORMED, facts.ADDRESS, facts.LATEST}
 )
-"""Facts of a whole answer: where one of them differs, nothing else of the answer is compared."""
+"""Facts about a whole answer. Where one of them differs, nothing else of the answer is compared."""
 
 
 @dataclass(slots=True)
 class Hiding:
-    """Asks of mistakes whether anything that was run rules them out."""
+    """A search for mistakes that nothing which was run rules out."""
 
     diagnosis: Diagnosis
     _spent: int = 0
 
     def hides(self, mistake: Mistake, own: ProgramRun) -> bool:
-        """Whether nothing rules out a mistake: neither the run of its ``own`` program, nor another
-        one that was kept. A mistake that would show nothing here is no question.
+        """Return whether no run rules out a mistake: neither its ``own`` program's, nor a kept one.
+
+        Return False for a mistake that its own program does not show here.
         """
         alone = self._alone(own, mistake)
         if alone is None or not alone.breaches or self._tells(own, alone):
@@ -50,7 +50,7 @@ class Hiding:
             yield run
 
     def _alone(self, run: ProgramRun, mistake: Mistake) -> ProgramRun | None:
-        """What a saver with this mistake and no other would show in a run."""
+        """Return the run that a saver with this mistake alone would give."""
         predictor = self.diagnosis.predictor
         before = predictor.steps
         alone = predictor.predict(run, [mistake])
@@ -61,7 +61,9 @@ class Hiding:
 
     @staticmethod
     def _tells(run: ProgramRun, alone: ProgramRun | None) -> bool:
-        """Whether a run shows what a mistake would, or has looked at it and found it right."""
+        """Return whether a run shows what a mistake would, or looked there and found nothing
+        wrong.
+        """
         if alone is None:
             return False
         seen = [*run.breaches, *run.masked]
@@ -73,7 +75,7 @@ class Hiding:
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:
-    """Whether nothing is known of a breach that might be, where another is."""
+    """Return whether one breach leaves unknown if a later or equal look would show another."""
     one, two = other.difference, breach.difference
     if other.position > breach.position:
         return False

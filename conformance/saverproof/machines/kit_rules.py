@@ -1,4 +1,4 @@
-"""Every step of the kit as a rule."""
+"""All steps of the kit as rules of a state machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saverproof.programs.makers import (
 
 
 class KitRules:
-    """The rules of a machine by their names; how often each comes is for its themes to say."""
+    """The kit's rules by name. The themes of a machine set how often each is used."""
 
     put = step_rule(checkpoints.put)
     put_again = step_rule(checkpoints.put_again)

@@ -1,8 +1,8 @@
-"""What is known of a class of machines: programs that broke a contract, and what was looked into.
+"""The known failures of a class of machines: programs that broke a contract, and their violations.
 
-Programs that broke a contract before are taken first, and are kept in the example database of the
-settings. Hypothesis calls a test again with choices that it made before, and insists that it ends
-as it did: so what a program came to is decided once.
+Programs that broke a contract earlier are run first. They are kept in the example database of the
+Hypothesis settings. Hypothesis repeats tests with the same choices and insists on the same outcome.
+So the outcome of each program is decided once.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
 
 _CROSSED = 1 / 4
-"""How many programs end with what crosses axes."""
+"""The share of programs that end with crossed axes."""
 
 
 @dataclass(slots=True)
 class KnownFailures:
-    """Of one class of machines, from its first machine to its last."""
+    """The known failures of one class of machines, shared by all its instances."""
 
     key: bytes
     survey: SaverSurvey
@@ -43,12 +43,13 @@ class KnownFailures:
     crossed: tuple[str, ...] = ()
     """The families whose axes are crossed."""
     standing: tuple[Finding, ...] = ()
-    """What is wrong of the saver without any program."""
+    """Findings about the saver that need no program."""
     again: Violation | None = None
-    """What a program from before has shown once more."""
+    """The violation that a kept program has shown again."""
     _turns: dict[int, Theme] = field(default_factory=dict)
     _behind: dict[str, Violation] = field(default_factory=dict)
-    """The contract that a difference was first blamed on, and the violation behind it."""
+    """The violation behind a difference, by the contract that the difference was first blamed on.
+    """
     _decided: dict[str, Violation | None] = field(default_factory=dict)
 
     @property
@@ -57,15 +58,19 @@ class KnownFailures:
         return tuple(theme for theme in self.themes if theme.script is None)
 
     def theme_of(self, seed: int, otherwise: Theme) -> Theme:
-        """The theme of the programs that begin with a seed. Many do that begin with the same one,
-        and few seeds are drawn, so that themes take turns: none is to be left out.
+        """Return the theme for programs that begin with this seed.
+
+        Many programs begin with the same seed, and few seeds are drawn. So themes take turns, and
+        none is left out.
         """
         themes = self.made or (otherwise,)
         return self._turns.setdefault(seed, themes[len(self._turns) % len(themes)])
 
     def try_given(self, trials: Trials, pinned: tuple[Program, ...]) -> None:
-        """Take the programs that need not be made: the author's, those in the database, and those
-        of scripted themes.
+        """Run the ready-made programs: the author's, the database's, and those of scripted themes.
+
+        Stop at the first that shows a violation. A program that shows none is taken out of the
+        database.
         """
         scripts = (t.script(Random(0)) for t in self.themes if t.script is not None)
         for program in (*pinned, *self._kept(), *scripts):
@@ -76,8 +81,10 @@ class KnownFailures:
             self._forget(program)
 
     def ending(self, choose: Random) -> Program:
-        """What a program ends with: nothing, or points of the axes of a family that is enforced,
-        brought together on threads of their own. The rules alone seldom come to those.
+        """Return the last steps of a program: none, or points of two axes brought together.
+
+        The axes are those of an enforced family, and the steps use threads of their own. Rules
+        alone seldom bring such points together.
         """
         if not self.crossed or choose.random() >= _CROSSED:
             return ()
@@ -85,7 +92,7 @@ class KnownFailures:
         return suited_program(drawn_crossing(choose.choice(self.crossed), able, choose), able)
 
     def violation(self, trials: Trials, run: ProgramRun) -> Violation | None:
-        """The shortest program that shows what a run showed, if that breaks a contract."""
+        """Return the violation behind what a run showed, or None if no contract is broken."""
         shown = repr((run.program, [breach.contract for breach in run.breaches]))
         if shown not in self._decided:
             self._decided[shown] = self._look_into(trials, run)
@@ -125,7 +132,7 @@ class KnownFailures:
 
 
 def database() -> ExampleDatabase | None:
-    """The example database of the test of Hypothesis which runs now."""
+    """Return the example database of the Hypothesis test that is running, or None."""
     return settings.default.database if currently_in_test_context() and settings.default else None
 
 

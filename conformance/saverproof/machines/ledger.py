@@ -1,8 +1,8 @@
-"""Where every difference went that programs showed: none is dropped.
+"""Accounts for every difference that programs showed, so that none is dropped.
 
-A difference is shown by a finding; or proved to follow from what was found, because a saver with
-those mistakes shows the very same, or because the program no longer shows it without what a finding
-is about; or it is unsettled, and its contract is not known to hold.
+A difference is shown by a finding, or proved to follow from one, or unsettled. It is proved if a
+saver with the mistakes found shows exactly the same, or if the program no longer shows it without
+what a finding needs. A contract with an unsettled difference is not known to hold.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from saverproof.steps.describing import describe
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A run that showed something, and what of that is not settled yet."""
+    """A run that showed differences, and those of them that are not settled yet."""
 
     run: ProgramRun
     left: tuple[Breach, ...]
     told: list[Breach] = field(default_factory=list)
-    """What findings show, or what another contract is behind."""
+    """Breaches that a finding shows, or that come from another contract being broken."""
     shorter: dict[str, Program] = field(default_factory=dict)
-    """Programs that show what is left in fewer steps, by contract."""
+    """Shorter programs that show an unsettled breach, by contract."""
     counted: set[int] = field(default_factory=set)
-    """Which differences are counted, by the identity of the breach: masked ones are once they
-    are seen to differ from what was predicted.
+    """The ``id()`` of each breach that was counted. A masked breach is counted as soon as it is
+    seen to differ from what was predicted.
     """
 
     def program_for(self, name: str) -> Program:
-        """The shortest program known to show what is left of a contract."""
+        """Return the shortest program known to show the unsettled breach of a contract."""
         return self.shorter.get(name, self.run.program)
 
     @property
     def named(self) -> list[tuple[str, Breach]]:
-        """What is left, each with the contract it is counted under: what came after saver and
-        model had parted goes with what parted them.
+        """The unsettled breaches, each with the contract that it is counted under.
+
+        A breach seen after saver and model had diverged counts under the first breach's contract.
         """
         first = next((breach.contract for breach in plain(self.run.breaches)), None)
         return [(first if b.diverged and first else b.contract, b) for b in self.left]
@@ -49,7 +50,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Ledger(Differences):
-    """Every run that showed something; ``open`` are those with something that is not settled."""
+    """All runs that showed differences. ``open`` are those with something unsettled."""
 
     entries: list[Entry] = field(default_factory=list)
     open: list[Entry] = field(default_factory=list)
@@ -57,12 +58,12 @@ class Ledger(Differences):
     names: set[str] = field(default_factory=set)
     """The contracts that differences were first blamed on."""
     elsewhere: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    """Differences that come from one of these contracts being broken, of which the item knows no
-    program that shows it.
+    """Differences that come from one of several contracts being broken, where no program of this
+    item shows that breach.
     """
 
     def enter(self, run: ProgramRun) -> Entry:
-        """Count all that a run showed."""
+        """Add a run, and count all differences that it showed."""
         entry = Entry(run, run.breaches)
         self._count(entry, run.breaches)
         self.names.update(breach.contract for breach in run.breaches)
@@ -71,7 +72,7 @@ class Ledger(Differences):
         return entry
 
     def weigh(self, entry: Entry, left: Iterable[Breach]) -> None:
-        """What of a run is not proved to come from what was found."""
+        """Set the breaches of a run that are not proved to follow from findings."""
         told = set(map(id, entry.told))
         entry.left = tuple(breach for breach in left if id(breach) not in told)
         self._count(entry, entry.left)
@@ -84,7 +85,7 @@ class Ledger(Differences):
         self.total += _times(fresh)
 
     def tell(self, entry: Entry, breach: Breach, behind: tuple[str, ...]) -> None:
-        """A finding shows a difference of a run; or one of the contracts ``behind`` is broken."""
+        """Settle a breach: a finding shows it, or one of the contracts ``behind`` is broken."""
         if behind:
             self.elsewhere[behind] += breach.difference.times
             self.examples[behind[0]] = tuple(map(describe, entry.run.program[: breach.position]))
@@ -92,12 +93,14 @@ class Ledger(Differences):
         self.weigh(entry, entry.left)
 
     def leave(self, contract: str, program: Program) -> None:
-        """A difference comes from a contract being broken that no finding shows."""
+        """Count a difference that comes from a broken contract which no finding shows."""
         self.elsewhere[(contract,)] += 1
         self.examples.setdefault(contract, tuple(map(describe, program)))
 
     def shortest(self) -> dict[str, Entry]:
-        """The shortest program that shows something unsettled of each contract."""
+        """Return, for each contract, the entry whose program shows an unsettled breach in fewest
+        calls.
+        """
         found: dict[str, Entry] = {}
         for entry in self.open:
             for name, _ in entry.named:
@@ -106,7 +109,10 @@ class Ledger(Differences):
         return found
 
     def account(self, shown: Collection[str], own: Collection[str]) -> Account:
-        """Where all went, given the contracts of the findings shown and those of the item."""
+        """Account for all differences.
+
+        ``shown`` are the contracts of the findings, ``own`` those that the item judges.
+        """
         unknown, elsewhere = Counter[str](), Counter(self.elsewhere)
         for name, breach in (named for entry in self.open for named in entry.named):
             times = breach.difference.times

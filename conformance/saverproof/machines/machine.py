@@ -114,18 +114,18 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def over(cls, session: Session, theme: Theme) -> Self:
-        """A machine on a session that is there: it takes the steps that a driver tells it to."""
+        """Return a machine on an open session. It takes only the steps that a driver gives it."""
         machine = cls.__new__(cls)
         machine.hand_over(session, theme)
         machine.__init__()  # type: ignore[misc]
         return machine
 
     def hand_over(self, session: Session, theme: Theme) -> None:
-        """Before the machine is begun: say what it is to work on."""
+        """Set the session and theme that the machine will work on; call it before ``__init__``."""
         self._given: tuple[Session, Theme] | None = (session, theme)
 
     def _open(self) -> None:
-        """Open the saver on a workspace of its own, if it is not known to be broken."""
+        """Open the saver on a new workspace, or fail at once if it is known to be broken."""
         cls = type(self)
         plan = cls.plan()
         self._trials, cls._known = self._resources.enter_context(running(plan, cls._known))
@@ -140,7 +140,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def plan(cls) -> MachinePlan:
-        """What the class says of itself."""
+        """Return the settings of this class as data."""
         target = target_of(cls)
         return MachinePlan(
             f"saverproof:{cls.__module__}.{cls.__qualname__}".encode(),
@@ -157,8 +157,9 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def named_invariants(cls) -> dict[str, str]:
-        """The invariants of the class, the author's among them: the name of each, which is the id
-        of the contract that it enforces, and what it demands.
+        """Return what each invariant of the class demands, by contract id.
+
+        The author's invariants are included.
         """
         enforced = [one for one in cls.enforces if not cls.contracts or one.id in cls.contracts]
         own = {one.contract: one.statement for one in cls.own_invariants}
@@ -166,9 +167,10 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def search(cls, *, steps: int = 20_000, seed: int = 0) -> None:
-        """Have the random driver make programs of ``steps`` steps in all.
+        """Run programs that the random driver makes, about ``steps`` steps in all.
 
-        It makes several times as many in a second as Hypothesis does, and has no example database.
+        It makes several times as many programs a second as Hypothesis does, and has no example
+        database.
 
         Raises:
             ContractBroken: the saver broke an enforced contract.
@@ -194,11 +196,11 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @property
     def model(self) -> Model:
-        """What a right saver would hold now."""
+        """The model: what a right saver would hold now."""
         return self.session.model
 
     def call(self, operation: str, *arguments: Any, **named: Any) -> Any:
-        """Call a method of the saver by its name in the sync API, through the API in use."""
+        """Call a method of the saver through the API in use, given its name in the sync API."""
         return self.session.driver.invoke(operation, *arguments, **named)
 
     # --- taking steps ----------------------------------------------------------------------
@@ -213,7 +215,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
         self._under_way = False
 
     def make(self, maker: Maker, choose: Random) -> None:
-        """Take a step that a maker makes, if it has one for this moment."""
+        """Take a step that a maker makes, if it makes one that is legal now."""
         __tracebackhide__ = True
         step = maker(self.model, choose, self.theme)
         if step is not None and objection(step, self.model) is None:
@@ -221,7 +223,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @initialize(seed=SEEDS)
     def choose_theme(self, seed: int) -> None:
-        """Settle what sort of program this is, and which names it uses."""
+        """Choose the theme and the names of this program."""
         choose = self.choices.of(seed)
         known = self._known
         theme = self.theme if known is None else known.theme_of(seed, self.theme)
@@ -231,7 +233,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
     @precondition(lambda self: not self.theme.weights)
     @hypothesis_rule()
     def rest(self) -> None:
-        """Do nothing, where the saver can take no steps of the theme."""
+        """Do nothing: a step for a saver that can take no other step of the theme."""
 
     def teardown(self) -> None:
         """Bring points of axes together, look at the whole store once more, and close it."""
@@ -250,7 +252,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
             self._resources.close()
 
     def _tell_hypothesis(self) -> None:
-        """Have the statistics show what was judged, and the search go to where more is."""
+        """Report the judged contracts to Hypothesis, for its statistics and as its target."""
         if not currently_in_test_context():
             return
         judged = self.session.checked
@@ -259,7 +261,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
         hypothesis.target(float(len(judged)), label="contracts judged in one program")
 
     def _repr_step(self, rule: Any, data: Any, result: Any) -> str:
-        """What Hypothesis prints of a step, if it prints any."""
+        """Return the steps taken since the last call, as Hypothesis prints them."""
         del data, result
         taken = self.session.taken[self._printed :]
         self._printed = len(self.session.taken)
@@ -268,7 +270,9 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
     # --- judging ---------------------------------------------------------------------------
 
     def _judge(self, known: int) -> None:
-        """Raise if a breach after the first ``known`` is one of an enforced contract."""
+        """Raise ContractBroken if a breach after the first ``known`` ones breaks an enforced
+        contract.
+        """
         fresh = tuple(self.session.breaches[known:])
         if not fresh or not self._is_driven or self._known is None:
             return
@@ -279,14 +283,18 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def _fail(cls, found: Finding, program: Program) -> NoReturn:
-        """The one place where machines fail: Hypothesis tells failures apart by it."""
+        """Raise ContractBroken. All failures are raised here: Hypothesis tells failures apart by
+        line.
+        """
         __tracebackhide__ = True
         text = told(found, target_of(cls).name, own_sources(cls).statements.get(found.contract, ""))
         raise ContractBroken(text, program, found)
 
     @classmethod
     def _finding(cls, violation: Violation) -> Finding:
-        """The violation in words; to write its script takes longer than to show it again."""
+        """Return a violation as a finding, kept for the next call: writing its script takes
+        long.
+        """
         if cls._last is None or cls._last[0] is not violation:
             plan = cls.plan()
             cls._last = violation, finding(plan.target, plan.api, violation, plan.own)

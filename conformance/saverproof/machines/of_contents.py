@@ -1,4 +1,4 @@
-"""Machines of the families about what is stored, and what is read of it."""
+"""State machines of the families about what a saver stores and what reads give back."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _pending_writes() -> tuple[Theme, ...]:
 
 
 class PendingWritesMachine(SaverMachine):
-    """Batches of pending writes: early, late, special, empty."""
+    """Batches of pending writes: early, late, special and empty ones."""
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
@@ -148,7 +148,7 @@ def _identity() -> tuple[Theme, ...]:
 
 
 class IdentityMachine(SaverMachine):
-    """Addresses in every form that a config may have."""
+    """Addresses of checkpoints in every form that a config may have."""
 
     enforces = identity.TABLE.contracts
     themes = _identity()
@@ -240,7 +240,8 @@ class SerializationMachine(SaverMachine):
 
 
 _BEYOND_FOUR_DIGITS = 10_050
-"""Versions of four digits end at 9,999, and of one digit at nine."""
+"""Versions that a program asks for: enough to pass 9, 99, 999 and 9,999, where text sorts wrongly.
+"""
 
 
 def _channels() -> tuple[Theme, ...]:
@@ -260,7 +261,7 @@ def _channels() -> tuple[Theme, ...]:
 
 
 class ChannelsMachine(SaverMachine):
-    """What forks and copies carry, and what they drop."""
+    """Channel values that forks and copies keep, and those that they drop."""
 
     enforces = channels.TABLE.contracts
     themes = _channels()

@@ -1,4 +1,4 @@
-"""Machines of the families about whole stores: kept apart, searched, cleared, opened again."""
+"""State machines of the families about whole stores: separation, filters, deletion, reopening."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from saverproof.values.metadata import FILTER_KEYS, FILTER_VALUES
 
 
 def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
-    """A scene: each operation is the first on a new store, set up and not."""
+    """Return a script that makes each operation the first on a new store, set up and not set up."""
 
     def scene(choose: Random) -> tuple[Step, ...]:
         return tuple(
@@ -93,7 +93,7 @@ def _isolation() -> tuple[Theme, ...]:
 
 
 class IsolationMachine(SaverMachine):
-    """Threads, namespaces and workspaces that are kept apart."""
+    """Threads, namespaces and workspaces, which must be kept apart."""
 
     enforces = isolation.TABLE.contracts
     themes = _isolation()
@@ -213,7 +213,7 @@ def _delta_history() -> tuple[Theme, ...]:
 
 
 class DeltaHistoryMachine(SaverMachine):
-    """Channels that are stored as changes, and asked for as histories."""
+    """Delta channels: channels that are stored as changes, and read as histories."""
 
     enforces = delta_history.TABLE.contracts
     themes = _delta_history()
@@ -237,7 +237,7 @@ def _parity() -> tuple[Theme, ...]:
 
 
 class ParityMachine(SaverMachine):
-    """The sync and the async API, in turns on the same data."""
+    """The sync and the async API, used in turns on the same data."""
 
     apis = ("sync", "async")
     enforces = parity.TABLE.contracts
@@ -290,7 +290,7 @@ def _interface() -> tuple[Theme, ...]:
 
 
 class InterfaceMachine(SaverMachine):
-    """Every operation that a saver has to have."""
+    """The operations that every saver must have."""
 
     enforces = interface.TABLE.contracts
     themes = _interface()

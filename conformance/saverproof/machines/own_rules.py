@@ -23,9 +23,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnRule:
-    """A rule that an author added: a maker of its steps, and what they do.
+    """A rule that an author added: it makes steps and carries them out.
 
-    ``contract`` is the id of what it demands, ``statement`` the same in words.
+    ``contract`` is the id under which it is reported, ``statement`` says in words what it demands.
     """
 
     name: str
@@ -36,7 +36,7 @@ class OwnRule:
     statement: str = ""
 
     def __call__(self, model: Model, choose: Random, theme: Theme) -> OwnStep | None:
-        """A step of the rule, unless there is nothing to draw for one of its arguments."""
+        """Return a step of the rule, or None if there is nothing to draw for an argument."""
         places: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
         fields = self._fields
@@ -53,8 +53,9 @@ class OwnRule:
 
     @property
     def _fields(self) -> dict[str, tuple[str, ...]]:
-        """The arguments that the step's own fields hold; a second of the same sort is given by
-        value.
+        """The step's fields that hold each argument.
+
+        Of two arguments that would use the same field, the second is held by value.
         """
         held: dict[str, tuple[str, ...]] = {}
         for name, draw in self.draws.items():
@@ -63,7 +64,7 @@ class OwnRule:
         return held
 
     def values(self, step: OwnStep) -> dict[str, Any]:
-        """The arguments of the rule's body, as a step has them."""
+        """Return the arguments for the rule's method, taken from a step."""
         found = {name: (step.arguments or {}).get(name) for name in self.draws}
         for name, fields in self._fields.items():
             held = tuple(getattr(step, field) for field in fields)
@@ -71,7 +72,7 @@ class OwnRule:
         return {n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}
 
     def objection(self, step: OwnStep, model: Model) -> str | None:
-        """Why a step may not be taken now, or None if it may."""
+        """Return why a step may not be taken now, or None if it may."""
         values = self.values(step)
         drawn = {field for fields in self._fields.values() for field in fields}
         if any(getattr(step, field) is not None for field in _PLACES if field not in drawn):
@@ -86,7 +87,7 @@ class OwnRule:
 
 @dataclass(frozen=True, slots=True)
 class OwnInvariant:
-    """What an author demands after every step, beside the contracts."""
+    """A condition of the author that must hold after every step, beside the contracts."""
 
     name: str
     body: Callable[..., Any]
@@ -132,7 +133,7 @@ def invariant(function: Function) -> Function:
 
 
 def own_rules(machine: type) -> dict[str, OwnRule]:
-    """The rules that authors added to a class or to those it is derived from."""
+    """Return the rules that authors added to a class or its base classes, by name."""
     return {
         name: OwnRule(name, body, draws, weight, _id(machine, name), _statement(body, name))
         for name, body, (draws, weight) in marked(machine, _OWN)
@@ -140,7 +141,7 @@ def own_rules(machine: type) -> dict[str, OwnRule]:
 
 
 def own_invariants(machine: type) -> tuple[OwnInvariant, ...]:
-    """The invariants that authors added to a class or to those it is derived from."""
+    """Return the invariants that authors added to a class or its base classes."""
     return tuple(
         OwnInvariant(name, body, _id(machine, name), _statement(body, name))
         for name, body, _ in marked(machine, _INVARIANT)
@@ -157,7 +158,7 @@ def _statement(body: Callable[..., Any], name: str) -> str:
 
 
 class OwnAdditions:
-    """What an author has added to a class of machines, and how it is taken."""
+    """The rules and invariants that an author added to a class of machines."""
 
     own_rules: ClassVar[Mapping[str, OwnRule]] = {}
     own_invariants: ClassVar[tuple[OwnInvariant, ...]] = ()
@@ -168,26 +169,26 @@ class OwnAdditions:
 
     @property
     def model(self) -> Model:
-        """What a right saver would hold now."""
+        """The model: what a right saver would hold now."""
         raise NotImplementedError
 
     def objection(self, step: OwnStep) -> str | None:
-        """Why a step of the author's may not be taken now, or None if it may."""
+        """Return why a step of an author's rule may not be taken now, or None if it may."""
         known = self.own_rules.get(step.rule)
         return "there is no such rule" if known is None else known.objection(step, self.model)
 
     def perform(self, step: OwnStep) -> object:
-        """Do what the rule of a step does; raises what it raises."""
+        """Carry out a step of an author's rule; let through what the rule raises."""
         known = self.own_rules[step.rule]
         return known.body(self, **known.values(step))
 
     def invariants_of_author(self) -> Iterable[tuple[str, Callable[[], object]]]:
-        """The author's invariants: the id of each, and a look that raises if it is broken."""
+        """Return the author's invariants: contract id, and a check that raises if it is broken."""
         return [(each.contract, each.body.__get__(self)) for each in self.own_invariants]
 
 
 def own_sources(machine: type[OwnAdditions]) -> OwnSources:
-    """What scripts need of the author's rules and invariants."""
+    """Return the sources of the author's rules and invariants, for scripts."""
     added: list[OwnRule | OwnInvariant] = [*machine.own_rules.values(), *machine.own_invariants]
     functions = {each.contract: own_source(each.body) for each in added}
     return OwnSources(
@@ -197,7 +198,7 @@ def own_sources(machine: type[OwnAdditions]) -> OwnSources:
 
 
 def with_own(theme: Theme, added: Iterable[OwnRule]) -> Theme:
-    """The theme with the rules of an author in place of those of a class it is derived from."""
+    """Return a theme with the author's rules; they replace rules of base classes."""
     if theme.script is not None:
         return theme
     weights = {maker: w for maker, w in theme.weights.items() if not isinstance(maker, OwnRule)}

@@ -1,4 +1,4 @@
-"""How much may be spent on following up what programs show: in calls, and in seconds."""
+"""Patience: a limit on following up what programs show, in calls and in seconds."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 MOST_CALLS = 400_000
-"""Of an item whose time is not limited: some seconds of an ordinary saver."""
+"""Calls of the saver for an item without a time limit. They take an ordinary saver some seconds."""
 _TO_TELL = 0.1
-"""The part that is kept for a program whose shortening was ended early: it is run once more."""
+"""The share kept back to run a program once more if its shortening was ended early."""
 
 
 class OutOfPatience(Exception):  # noqa: N818 - nothing is wrong
-    """So much was spent that what is not settled stays open."""
+    """The signal that the limit is spent. What is not settled stays open."""
 
 
 @dataclass(slots=True)
 class Patience:
-    """What an item may spend on follow-ups, in calls of the saver and, where given, in seconds.
+    """A limit on the follow-ups of an item, in calls of the saver and, if given, in seconds.
 
-    ``ended_early`` counts the follow-ups that were given up. Outside of a follow-up nothing is
+    ``ended_early`` counts the follow-ups that were given up. Outside of follow-ups nothing is
     limited.
     """
 
@@ -40,7 +40,10 @@ class Patience:
 
     @contextmanager
     def following_up(self, calls: int) -> Iterator[None]:
-        """A follow-up, before which the saver was called so many times."""
+        """Limit the block, a follow-up; ``calls`` is how often the saver was called before it.
+
+        The block is ended early, without an exception, if the limit is spent.
+        """
         self._since = calls, time.perf_counter()
         try:
             yield
@@ -50,10 +53,10 @@ class Patience:
             self._since = None
 
     def check(self, calls: int) -> None:
-        """Count what was spent since the last time.
+        """Count what was spent since the last check.
 
         Raises:
-            OutOfPatience: no more may be.
+            OutOfPatience: the limit is spent.
         """
         if self._since is None:
             return
@@ -66,7 +69,7 @@ class Patience:
             raise OutOfPatience
 
     def allow_the_last(self) -> None:
-        """Allow what was kept for telling of what was found, once."""
+        """Allow, once, the share that was kept back to report what was found."""
         if self._kept is not None:
             calls, seconds = self._kept
             self.calls = max(self.calls, 0.0) + calls

@@ -1,4 +1,4 @@
-"""Predicts what a saver with certain mistakes would show, by running programs on such a saver."""
+"""Predicts what a saver with certain mistakes shows, by running programs on such a saver."""
 
 from __future__ import annotations
 
@@ -28,29 +28,32 @@ from saverproof.values import show
 from saverproof.workspace import Workspace
 
 Signature: TypeAlias = tuple[Any, ...]
-"""All that a difference says, less what depends on the saver's own versions and messages."""
+"""A difference as comparable data, without the saver's own versions and messages."""
 
 _WIDTH = 2_000
-"""Characters of a value that are compared: two values that differ only behind that are rare, and
-either is told as a finding of its own."""
+"""Characters of a value that are compared. Two values that differ only beyond them are rare, and
+each is then reported as a finding of its own.
+"""
 _TO_OPEN = 3
-"""What it takes to open a saver and to look at it in the end, in steps."""
+"""The cost of opening a saver and of looking at it in the end, counted in steps."""
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
-"""Parts of a checkpoint that hold versions, which each saver makes in its own way."""
+"""Fields of a checkpoint that hold versions, which each saver makes in its own way."""
 
 
 def signature(breach: Breach) -> Signature:
-    """What a breach says: two savers that show the same one answered alike."""
+    """Return a breach as comparable data: equal for two savers that answered alike."""
     return (breach.position, *_of_difference(breach.difference))
 
 
 def signatures(run: ProgramRun) -> list[Signature]:
-    """What each breach of a run says: asked for many times of one run."""
+    """Return the signature of each breach of a run. They are kept, since they are asked for
+    often.
+    """
     return _noted(run, "signatures", run.breaches)
 
 
 def _masked(run: ProgramRun) -> list[Signature]:
-    """What each masked breach of a run says."""
+    """Return the signature of each masked breach of a run."""
     return _noted(run, "masked", run.masked)
 
 
@@ -75,7 +78,7 @@ def _of_difference(difference: Difference) -> Signature:
 
 
 def _said(value: Any) -> str:
-    """A value as text: exceptions alike whatever they say, tuples without versions."""
+    """Return a value as text. All exceptions give one text; versions in tuples are left out."""
     if isinstance(value, Raised):
         return "raised"
     if is_mapping(getattr(value, "checkpoint", None)):
@@ -88,12 +91,12 @@ def _said(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a run showed beside what was predicted of it.
+    """The breaches of a run, compared with a prediction.
 
     Attributes:
-        predicted: breaches that were predicted to the letter.
+        predicted: breaches that were predicted exactly.
         left: breaches that were not.
-        missed: how many more were predicted, and not seen.
+        missed: the number of breaches that were predicted and not seen.
     """
 
     predicted: tuple[Breach, ...]
@@ -102,15 +105,15 @@ class Compared:
 
     @property
     def exact(self) -> bool:
-        """Whether the run showed what was predicted, and nothing else."""
+        """True if the run showed exactly what was predicted."""
         return not self.left and not self.missed
 
 
 def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
-    """Hold what a run showed against a prediction; None predicts that nothing differs.
+    """Compare the breaches of a run with a prediction; None predicts no breach.
 
-    What is masked is held against it where all else of the checkpoint was predicted: it is another
-    flaw if it is not what those mistakes show there.
+    Masked breaches are compared as well, for checkpoints whose other breaches were all predicted.
+    One that was not predicted there is another flaw.
     """
     if prediction is None:
         return Compared((), run.breaches, 0)
@@ -131,7 +134,7 @@ def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
 def _divided(
     said: Iterable[tuple[Breach, Signature]], expected: Counter[Signature]
 ) -> tuple[list[Breach], list[Breach]]:
-    """The breaches that are expected, which are taken from those, and the others."""
+    """Divide breaches into those that are ``expected`` and the others; count the former down."""
     predicted, left = [], []
     for breach, signed in said:
         if expected[signed] > 0:
@@ -144,9 +147,10 @@ def _divided(
 
 @dataclass(slots=True)
 class Predictor:
-    """Runs programs on savers made of known mistakes, as the saver under test was run.
+    """Runs programs on savers made of known mistakes, as the saver under test ran them.
 
-    ``like`` are the trials of that saver; ``steps`` counts those that were taken here.
+    ``like`` are the trials of the saver under test. ``steps`` counts the steps that predictions
+    took.
     """
 
     like: Trials
@@ -155,9 +159,10 @@ class Predictor:
     _classes: dict[tuple[str, ...], type[ReferenceSaver] | None] = field(default_factory=dict)
 
     def predict(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> ProgramRun | None:
-        """What a saver with these mistakes, the last the most derived, shows in the program.
+        """Return what a saver with these mistakes shows in a run; each overrides those before it.
 
-        None if the mistakes cannot stand in one class, or nothing can be said of the program.
+        Return None if the mistakes cannot be combined, or if the program has steps of an author's
+        rules.
         """
         return self.replay(
             run.program,
@@ -171,7 +176,10 @@ class Predictor:
     def replay(
         self, program: Program, mistakes: Sequence[Mistake], apis: tuple[str, ...] = (), **how: Any
     ) -> ProgramRun | None:
-        """Run a program on such a saver; ``how`` is as :meth:`Trials.replay` has it."""
+        """Run a program on a saver with these mistakes; ``how`` goes to :meth:`Trials.replay`.
+
+        Return None as :meth:`predict` does.
+        """
         saver = self._composed(mistakes)
         if saver is None or any(isinstance(step, OwnStep) for step in program):
             return None
@@ -202,7 +210,7 @@ class Predictor:
 
 @contextmanager
 def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
-    """A workspace without a folder: the reference keeps nothing in files."""
+    """Provide a workspace that needs no folder, since the reference saver writes no files."""
     name = f"sp_{secrets.token_hex(8)}"
     workspace = Workspace(folder / name, name)
     try:
@@ -215,9 +223,10 @@ def composed(
     savers: Iterable[type[ReferenceSaver]],
     next_version: Callable[[Any, Any, None], Any] | None = None,
 ) -> type[ReferenceSaver] | None:
-    """A saver class with all of these mistakes, the last the most derived; None if it cannot be.
+    """Return a saver class with all of these mistakes; each overrides those before it.
 
-    ``next_version`` replaces the reference's own way of making versions, unless a mistake does.
+    ``next_version`` makes the versions, unless a mistake does. Return None if Python cannot derive
+    one class from all of them.
     """
     bases: list[type] = []
     for saver in savers:
@@ -238,9 +247,9 @@ def composed(
 
 
 def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
-    """How a composed saver makes versions as ``saver`` does: of integers it counts on.
+    """Return the method that makes a composed saver count in integers if ``saver`` does.
 
-    Text versions of any form sort and differ as the reference's do.
+    Return None otherwise: all text versions sort and differ as the reference saver's do.
     """
     try:
         first = saver.get_next_version(None, None)

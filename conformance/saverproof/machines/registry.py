@@ -1,4 +1,4 @@
-"""The machine of each family whose contracts programs put to the test."""
+"""The state machine of each family that is judged by programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of machines: each makes one sort of step, under the random driver and Hypothesis alike."""
+"""Rules of machines. Each makes one kind of step, under the random driver and under Hypothesis."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MAKER = "saverproof_maker"
 
 
 class MakesSteps(Protocol):
-    """A machine that takes the steps of makers."""
+    """A machine that takes the steps which makers make."""
 
     choices: SeededChoices
     theme: Theme
-    """What its programs are made of now."""
+    """The theme of the current program."""
 
     def make(self, maker: Maker, choose: Random) -> None:
         """Take a step that the maker makes."""
@@ -29,9 +29,9 @@ class MakesSteps(Protocol):
 
 
 def step_rule(maker: Maker) -> Callable[..., None]:
-    """A rule that asks a maker for a step and takes it; bind it to a class attribute.
+    """Return a rule that takes a step of ``maker``; assign it to a class attribute.
 
-    How often it comes is for the machine's themes to say.
+    The machine's themes set how often it is used.
     """
 
     def make(self: MakesSteps, choose: Random) -> None:
@@ -44,11 +44,10 @@ def step_rule(maker: Maker) -> Callable[..., None]:
 
 
 def install(machine: type, themes: Iterable[Theme], own: Mapping[str, Maker]) -> None:
-    """Give a class a rule of Hypothesis for each maker that its themes ask, as often as they do.
+    """Give a class Hypothesis rules for the makers of its themes, more copies for more weight.
 
-    ``own`` are rules of the author, by their names.
-
-    Hypothesis takes all rules to be equally likely, so that one of more weight is there more often.
+    ``own`` are the author's rules by name. Copies stand for weights because Hypothesis chooses all
+    rules equally often.
     """
     names: dict[Maker, str] = {
         maker: name for name, maker in [*kit_rules(machine).items(), *own.items()]
@@ -68,11 +67,14 @@ def install(machine: type, themes: Iterable[Theme], own: Mapping[str, Maker]) ->
 
 
 _MOST_COPIES = 12
+"""Copies of the rule with the greatest weight. It is the usual weight of a put: themes with usual
+weights need no scaling.
+"""
 _PREFIX = "_ruled_"
 
 
 def _share(theme: Theme, maker: Maker) -> int:
-    """How many copies of a maker's rule the programs of a theme have."""
+    """Return how many copies of a maker's rule programs of a theme use."""
     weight = theme.weights.get(maker, 0)
     most = max(_MOST_COPIES, *theme.weights.values())
     return max(round(_MOST_COPIES * weight / most), 1) if weight else 0
@@ -93,12 +95,12 @@ def _ruled(name: str, maker: Maker, number: int) -> Callable[..., None]:
 
 
 def kit_rules(machine: type) -> dict[str, Maker]:
-    """The rules of a class that make steps of the kit, by the names of its attributes."""
+    """Return the makers behind the kit's rules of a class, by attribute name."""
     return {name: maker for name, _, maker in marked(machine, _MAKER)}
 
 
 def marked(machine: type, mark: str) -> Iterator[tuple[str, Any, Any]]:
-    """The methods of a class that carry a mark: the name of each, itself, and the mark's value."""
+    """Yield the methods of a class that carry a mark: name, function and value of the mark."""
     for name in dir(machine):
         function = inspect.getattr_static(machine, name)
         if hasattr(function, mark) and not name.startswith("_"):

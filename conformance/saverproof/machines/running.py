@@ -1,4 +1,4 @@
-"""Where the machines of one class run, and what is settled before the first of them."""
+"""Opens what the machines of one class run on, and settles what must be known before the first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGE = serialization.LARGE.id
 
 @dataclass(frozen=True, slots=True)
 class MachinePlan:
-    """What a class of machines says of itself; ``key`` is its own in example databases."""
+    """The settings of a class of machines; ``key`` names the class in example databases."""
 
     key: bytes
     target: Target
@@ -43,7 +43,7 @@ class MachinePlan:
 
     @property
     def api(self) -> str:
-        """The API or "crossed", as reports name it."""
+        """The API as reports name it: "sync", "async" or "crossed"."""
         return "crossed" if len(self.apis) > 1 else self.apis[0]
 
 
@@ -51,10 +51,10 @@ class MachinePlan:
 def running(
     plan: MachinePlan, known: KnownFailures | None
 ) -> Iterator[tuple[Trials, KnownFailures]]:
-    """A place for programs, which goes when the block ends, and what is known of the class.
+    """Provide trials and the known failures of the class, until the block ends.
 
-    What was not known yet is found out: what the saver can do, what is enforced, and whether
-    programs from before still break a contract.
+    If ``known`` is None, the saver is surveyed, the enforced contracts are settled, and programs
+    that broke a contract earlier are run again.
 
     Raises:
         OpeningError: the saver could not be opened or closed.

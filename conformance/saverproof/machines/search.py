@@ -1,4 +1,4 @@
-"""Searches for programs that break the contracts of a family, and settles all that they showed."""
+"""Searches for programs that break a family's contracts, and settles all that they showed."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from saverproof.mistakes import Mistake
 from saverproof.steps.definitions import Program
 
 _LAST_ALLOWANCE = 8_000
-"""Calls that may be spent in the end on what is not settled."""
+"""Calls that may be spent at the end of an item on differences that are not settled."""
 
 
 class ProgramSearch(Following):
-    """Follows up what runs showed, for the contracts in ``wanted``, and settles the rest in the
-    end: what is not shown or proved by then is told as unsettled.
+    """A search that follows up what runs showed, for the contracts in ``wanted``.
+
+    At its end it settles the rest: a difference that is neither shown nor proved by then is
+    reported as unsettled.
     """
 
     def show_mistakes(self) -> None:
-        """Show each known mistake that breaks a contract of this item by its own program, where no
-        finding does that would stay if it were the only one. What one explains that no finding is
-        about is not settled: its contract may be broken.
+        """Show each known mistake that breaks a wanted contract by a program of its own.
+
+        This is done unless a finding shows the mistake already, and would if it were the only one.
+        The contracts of mistakes that no finding shows are left unsettled: they may be broken.
         """
         with self.trials.patience.following_up(self.trials.calls):
             for mistake in self.diagnosis.mistakes:
@@ -36,7 +39,9 @@ class ProgramSearch(Following):
             self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
 
     def _shortest_predicted_by(self, mistake: Mistake) -> Program:
-        """The shortest program of those kept that shows what this mistake alone would."""
+        """Return the shortest kept program that would show this mistake alone; () if there is
+        none.
+        """
         predictor = self.diagnosis.predictor
         programs = (
             run.program
@@ -46,7 +51,7 @@ class ProgramSearch(Following):
         return min(programs, key=calls_in, default=())
 
     def settle_the_rest(self) -> None:
-        """Look once more at what was seen and is not settled: the shortest program of each sort."""
+        """Look once more at unsettled breaches: the shortest program of each contract."""
         with self.trials.patience.following_up(self.trials.calls):
             self._settle_the_rest()
 
@@ -72,7 +77,7 @@ class ProgramSearch(Following):
                 self._shorten_what_is_left(name, entry)
 
     def _shorten_what_is_left(self, name: str, entry: Entry) -> None:
-        """Find a shorter program that shows something of a contract which nothing explains."""
+        """Find a shorter program with a breach of contract ``name`` that no mistake predicts."""
 
         def attempt(candidate: Program) -> Program | None:
             run = self.trials.replay(
@@ -86,7 +91,7 @@ class ProgramSearch(Following):
             entry.shorter[name], _ = self.shrunk(start, attempt, STEPS_TO_BLAME)
 
     def _weigh_all(self) -> None:
-        """Note what more is proved, now that more is known, of all runs with something left."""
+        """Compare all open runs with the prediction again, since more mistakes are known now."""
         for entry in [*self.ledger.open]:
             left = self._not_shown(entry.run, self.diagnosis.compare(entry.run).left)
             self.ledger.weigh(entry, left)

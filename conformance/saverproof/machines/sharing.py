@@ -1,4 +1,4 @@
-"""Which programs may use a store in which others have left something."""
+"""Programs that may run on a store in which others have left data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _IN_THEIR_THREADS = (
 
 
 def may_share(program: definitions.Program) -> bool:
-    """Whether all steps stay within threads that they name, under any names."""
+    """Return whether all steps use only threads that they name, so that renaming keeps them
+    apart.
+    """
     return all(
         isinstance(step, _IN_THEIR_THREADS)
         and not (isinstance(step, definitions.ListTuples) and step.thread is None)

@@ -1,6 +1,4 @@
-"""What can be said of a saver without running a program: its operations and their signatures, and
-whether the probe found its workspaces apart.
-"""
+"""Judges what needs no program: a saver's operations, their signatures, and its workspaces."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ BASE = ("put", "put_writes", "get_tuple", "list", "delete_thread")
 
 @dataclass(slots=True)
 class Standing:
-    """How often the contracts concerned were judged, and what was found."""
+    """How often the contracts were judged without a program, and the findings."""
 
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -29,7 +27,7 @@ class Standing:
 def judge_standing(
     facts: Facts, api: str, target: Target, wanted: frozenset[str], *, takes_path: bool
 ) -> Standing:
-    """Judge the contracts on which operations there are and which parameters they have."""
+    """Judge the contracts on which operations exist and which parameters they have."""
     standing = Standing()
     if COMPLETE in wanted:
         standing.checked[COMPLETE] = len(BASE)
@@ -72,5 +70,5 @@ def _of_task_path(api: str, target: Target) -> Finding:
 def _finding(
     contract: str, api: str, said: str, expected: str, observed: str, script: str = ""
 ) -> Finding:
-    """One that no program shows."""
+    """Return a finding that has no program."""
     return Finding(contract, api, "functional", said, expected, observed, (), [], script)

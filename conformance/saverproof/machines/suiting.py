@@ -1,4 +1,4 @@
-"""What a saver can do, and the themes that are left of a machine's for it."""
+"""Fits themes and programs to what a saver can do."""
 
 from __future__ import annotations
 
@@ -29,30 +29,29 @@ _NEEDS: Mapping[Maker, str] = {
     saver_lifecycle.set_up: DURABLE,
     CloseAgain.make: DURABLE,
 }
-"""What the steps of a maker need of the saver."""
+"""The capability that a maker's steps need."""
 _DECLINED = {
     kind: operation for kind, operation in OPERATIONS.items() if operation in {*_NEEDS.values()}
 }
-"""Steps of operations that a saver may lack, and which they are."""
+"""The operation that a step needs, where savers may lack it."""
 
 
 def able_of(facts: Facts, target: Target) -> frozenset[str]:
-    """What steps and points of axes may need of a saver, and this one has."""
+    """Return the capabilities of a saver that steps and points of axes may need."""
     able = {*facts["capabilities"], *([DURABLE] if facts["durable"] else [])}
     shared = target.ref is not None and target.ref.shares_store
     return frozenset(able if shared else {*able, table.OWN_STORE})
 
 
 def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[Theme, ...]:
-    """The themes that a saver with these capabilities can take, with values that its serializer
-    keeps.
-    """
+    """Return the themes that a saver can take, with only values that its serializer keeps."""
     return tuple(_within(theme, serde, able) for theme in themes if theme.needs <= {*able})
 
 
 def suited_program(program: Program, able: Collection[str], serde: Any = None) -> Program:
-    """The program without the steps for which the saver has no operation, and without the values
-    that its serializer, if it has one, does not keep.
+    """Return a program without the steps that the saver lacks the operation for.
+
+    If ``serde`` is given, values that it does not keep are left out as well.
     """
     possible = (s for s in program if type(s) not in _DECLINED or _DECLINED[type(s)] in able)
     return tuple(possible if serde is None else (_kept(step, serde) for step in possible))

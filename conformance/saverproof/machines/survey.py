@@ -1,4 +1,4 @@
-"""What a machine has to know of its saver before it takes steps: found out by calling it."""
+"""Surveys a saver before a machine uses it, by calling its operations."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SaverSurvey:
-    """What a saver can do: its capabilities, its serializer, and whether it takes task paths;
-    ``able`` is what steps may need of it.
+    """What a saver can do: its capabilities and serializer, and whether it takes task paths.
+
+    ``able`` are the capabilities that steps may need.
     """
 
     facts: Facts
@@ -34,12 +35,12 @@ class SaverSurvey:
     takes_path: bool
 
     def applicable(self, contracts: Collection[Contract]) -> list[Contract]:
-        """Those of the contracts that apply to the saver."""
+        """Return the contracts that apply to the saver."""
         return [each for each in contracts if why_inapplicable(each, self.facts) is None]
 
 
 def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
-    """Open the saver on a workspace of its own, and call each of its operations.
+    """Open the saver on a new workspace, and call each of its operations.
 
     Raises:
         OpeningError: it could not be opened or closed.
@@ -68,7 +69,7 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
 def _tried_out(
     target: Target, prober: Prober
 ) -> tuple[dict[str, list[str]], list[str], dict[str, str]]:
-    """The operations, the APIs to use, and what is absent; all is there if it cannot be asked."""
+    """Return the operations by API, the APIs to use, and why each absent operation is absent."""
     try:
         operations = find_operations(prober)
         apis = apis_of(target, operations)

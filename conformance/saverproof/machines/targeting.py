@@ -1,4 +1,4 @@
-"""Which target a class of machines is about."""
+"""Finds the target of a class of machines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from saverproof.targets.target import Target
 
 
 def target_of(machine: type) -> Target:
-    """The target of a class of machines.
+    """Return the target of a class of machines.
 
     Raises:
-        TargetError: it names none.
+        TargetError: the class names no target.
     """
     found = inspect.getattr_static(machine, "target", None)
     if isinstance(found, staticmethod):
@@ -31,7 +31,7 @@ def target_of(machine: type) -> Target:
 
 
 def _ref_to(target: Target) -> TargetRef | None:
-    """How a script finds a target: by the file of the function that opens it."""
+    """Return a reference by which a script finds the target: the file of its function. Or None."""
     function = inspect.unwrap(target.open)
     name = getattr(function, "__qualname__", "")
     try:

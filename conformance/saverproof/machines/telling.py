@@ -1,4 +1,4 @@
-"""A violated contract as lines of text, for failures of items and of machines."""
+"""Formats a violated contract as lines of text, for failures of items and of machines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _STEPS_SHOWN = 30
 
 
 def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
-    """Statement and source of the contract, what was expected and observed, and the program.
+    """Return the contract's statement and source, what was expected and observed, and the program.
 
-    ``promise`` is the statement of a contract that is not in the tables.
+    ``promise`` is the statement of a contract that is not in the kit's tables.
     """
     lines: list[str] = []
     try:
@@ -40,6 +40,6 @@ def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
 
 
 def field(name: str, text: str) -> list[str]:
-    """A named text, the lines after its first below it."""
+    """Return a text after its name; further lines of the text follow below."""
     first, *rest = text.split("\n") or [""]
     return [f"  {name:<9} {first}", *textwrap.indent("\n".join(rest), " " * 12).splitlines()]

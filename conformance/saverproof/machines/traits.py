@@ -37,13 +37,13 @@ _LETTERS: Mapping[str, str] = {
     "separators": r"[:|,\x1f-]",
     "digits": r"\d",
 }
-"""What makes a thread id hostile, one by one."""
+"""Kinds of characters that make a thread id hostile, as regular expressions."""
 _FIELDS_ASIDE = frozenset({"thread", "namespace", "metadata", "filter", "changes", "parent"})
-"""Fields that traits of their own are about, or that a program is nothing without."""
+"""Fields that are not reset: other traits cover them, or a step makes no sense without them."""
 
 
 def traits(program: Program) -> list[Trait]:
-    """What can be taken out of a program and leaves another one, the most special first."""
+    """Return the traits that can be taken out of a program, the most special first."""
     found = dict.fromkeys(
         each
         for kind in (_letters, _values, _filters, _metadata, _features, _fields, _orders, _steps)
@@ -53,7 +53,7 @@ def traits(program: Program) -> list[Trait]:
 
 
 def _named(name: str, without: Rewriting) -> Trait:
-    """A trait that no contract speaks of."""
+    """Return a trait that no contract is about."""
     return Trait("", without, name)
 
 

@@ -1,4 +1,4 @@
-"""Runs programs on fresh workspaces: as they are made, or again to see exactly what went wrong."""
+"""Runs programs on fresh workspaces: new ones, or given ones again with a closer look."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """One program that was run: the steps that were legal, and what they showed.
+    """One run of a program: its legal steps and the breaches that they showed.
 
-    ``masked`` is what they showed where something was known to be wrong. The rest says how it was
-    run, for whoever runs it again on another saver: whether everything was looked at after each
-    step, whether arguments were watched, whether it came to its end, and through which APIs (none:
-    those of the trials).
+    ``masked`` are breaches where something was known to be wrong before. ``thorough`` tells that
+    everything was looked at after each step, ``watch_inputs`` that arguments were compared before
+    and after calls, ``finished`` that the run came to its end. ``apis`` is empty for the trials'
+    own APIs.
     """
 
     program: Program
@@ -42,36 +42,36 @@ class ProgramRun:
     finished: bool = True
     apis: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What was worked out of it and is asked for again, by whoever did."""
+    """Results computed from the run, kept by their users for the next question."""
 
 
 class Stepper:
-    """Takes the steps of one program, given or made by the rules of a theme."""
+    """A driver that takes the steps of one program, given or made by a theme."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         self.session = session
         self.theme = theme
 
     def take(self, step: Step) -> None:
-        """Take a step, if it is legal here, and judge it."""
+        """Take a step if it is legal now, and judge it."""
         self.session.take(step)
 
     def step(self, choose: Random) -> None:
-        """Take a step that one of the theme's makers makes, each as often as its weight says."""
+        """Take a step of one of the theme's makers, chosen by weight."""
         self.take(next_step(self.session.model, choose, self.theme))
 
 
 NOTHING = Theme("nothing")
-"""For programs that are given: no step of them is made."""
+"""The theme of given programs, which makes no steps."""
 
 
 @dataclass(slots=True)
 class Trials:
-    """Where and how programs are run: one target through some of its APIs.
+    """The place where programs run, and how: one target through some of its APIs.
 
-    ``machine`` takes the steps. ``shared`` is a store that programs without a need for their own
-    may use together: those that are made, and those that are given while ``sharing``. ``patience``
-    ends what is followed up too long. ``axes`` are those of which it is kept which points met in a
+    ``machine`` takes the steps. ``shared`` is a store that several programs may use, if they need
+    none of their own: programs made by themes, and given programs while ``sharing``. ``patience``
+    ends follow-ups that take too long. For ``axes``, it is recorded which points met in one
     program. ``places`` makes the workspaces.
     """
 
@@ -97,7 +97,7 @@ class Trials:
     def make(
         self, theme: Theme, choose: Random, ending: Callable[[Random], Program] = lambda _: ()
     ) -> ProgramRun:
-        """Run one program of a theme, made as it goes; ``ending`` makes its last steps."""
+        """Run one program of a theme, made step by step; ``ending`` makes its last steps."""
         if theme.script is not None:
             return self.replay(theme.script(choose), watch_inputs=theme.watch_inputs, count=True)
         with self.session(theme) as session:
@@ -111,7 +111,7 @@ class Trials:
 
     @contextmanager
     def session(self, theme: Theme) -> Iterator[Session]:
-        """A session for a program of a theme, on the shared store if it may use that one."""
+        """Open a session for a program of a theme, on the shared store if the theme allows it."""
         with self._store(self.apis, shares=not theme.whole_store) as (store, prefix):
             session = self._session(store, theme, prefix)
             yield session
@@ -119,7 +119,7 @@ class Trials:
 
     @contextmanager
     def sharing(self) -> Iterator[None]:
-        """In the block, given programs use the shared store as well, if they may."""
+        """Let given programs use the shared store within the block, if they may."""
         self._sharing = True
         try:
             yield
@@ -128,7 +128,9 @@ class Trials:
 
     @contextmanager
     def _store(self, apis: tuple[str, ...], *, shares: bool) -> Iterator[tuple[Store, str]]:
-        """The store for one program, and what its threads begin with there; calls are charged."""
+        """Open the store for one program; give the prefix of its threads with it. Count the
+        calls.
+        """
         self._number += 1
         if self.shared is not None and shares and apis == self.apis:
             with self._charged(self.shared):
@@ -171,10 +173,10 @@ class Trials:
         apis: tuple[str, ...] = (),
         finishes: bool = True,
     ) -> ProgramRun:
-        """Run given steps on a workspace of their own; illegal ones are left out.
+        """Run given steps on a workspace of their own, without the illegal ones.
 
-        With ``until`` the run ends with the first breach of that contract; with ``apis`` they are
-        taken through these alone. Without ``finishes`` nothing is looked at after the last step.
+        With ``until`` the run ends at the first breach of that contract. With ``apis`` only these
+        are used. Without ``finishes`` the store is not looked at after the last step.
         """
         self.patience.check(self.calls)
         taken = tuple(program)
@@ -210,7 +212,7 @@ class Trials:
 
 
 def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = ()) -> ProgramRun:
-    """What a session has taken and shown so far."""
+    """Return the steps and breaches of a session so far as a run."""
     return ProgramRun(
         tuple(session.taken),
         tuple(session.breaches),
@@ -223,9 +225,9 @@ def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = (
 
 
 def programs(themes: Iterable[Theme], steps: int) -> Iterator[tuple[Theme, int]]:
-    """The programs of the random driver: a theme and a number each, ``steps`` steps in all.
+    """Yield the theme and number of each program of the random driver, ``steps`` steps in all.
 
-    The scripted ones come first, then those of the other themes in turn.
+    Scripted themes come first, then the others in turn.
     """
     chosen = list(themes)
     made = [theme for theme in chosen if theme.script is None]

@@ -1,4 +1,4 @@
-"""What searches find: broken contracts, each with a program that shows it."""
+"""Violations: broken contracts, each with a program that shows it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from saverproof.steps.definitions import Program
 class Violation:
     """A broken contract with the shortest program found that shows it.
 
-    ``needs`` is what the program cannot do without, ``also`` are other contracts whose breach it
-    shows as well; it is ``shortened`` unless it may be longer than it has to be. ``mistake`` is the
-    known one that predicts what the program shows, if there is one.
+    ``needs`` are the traits that the program cannot do without. ``also`` are other contracts that
+    it shows broken. ``shortened`` is False if a shorter program may exist. ``mistake`` is the known
+    mistake that predicts what the program shows, if there is one.
     """
 
     contract: str
@@ -31,23 +31,24 @@ class Violation:
 
 
 def plain(breaches: Iterable[Breach]) -> list[Breach]:
-    """The breaches that do not come after the saver and the model had parted."""
+    """Return the breaches that were seen before the saver diverged from the model."""
     return [breach for breach in breaches if not breach.diverged]
 
 
 def plain_breaches(run: ProgramRun) -> list[Breach]:
-    """Those of a run."""
+    """Return the breaches of a run that were seen before the saver diverged from the model."""
     return plain(run.breaches)
 
 
 def kind_of(breach: Breach) -> str:
-    """What sort of fact differs, its details aside."""
+    """Return the name of the fact that differs, without its detail."""
     return breach.difference.fact.partition(":")[0]
 
 
 def has_cause_of(one: Violation, other: Violation) -> bool:
-    """Whether two violations of a contract seem to have one cause: neither needs something that
-    the other can do without, or one is shown by less than the other.
+    """Return whether two violations of one contract seem to have the same cause.
+
+    They do if they differ in the same kind of fact, and all needs of one are needs of the other.
     """
     if kind_of(one.breach) != kind_of(other.breach):
         return False
