@@ -1,1 +1,1 @@
-"""Takes steps, compares the answers with the model, and says which contract a difference breaks."""
+"""Takes steps on a saver, compares its answers with the model, and finds the contracts broken."""

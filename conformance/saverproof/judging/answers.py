@@ -1,4 +1,4 @@
-"""Takes apart what a saver answered, which may be anything at all."""
+"""Takes apart a saver's answer, which may be any object at all."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from typing import Any
 
 
 def is_mapping(value: Any) -> bool:
-    """Whether a value is a mapping; asked of almost nothing but dicts."""
+    """Return whether a value is a mapping; dicts are tested first, as almost all values are
+    dicts.
+    """
     return type(value) is dict or isinstance(value, Mapping)
 
 
 def field(observed: Any, name: str) -> Any:
-    """One field of a tuple that may not be a tuple at all."""
+    """Return an attribute of what should be a checkpoint tuple; None if it is missing."""
     return getattr(observed, name, None)
 
 
 def shown_id(observed: Any) -> Any:
-    """The id that a tuple's checkpoint says it has."""
+    """Return the checkpoint id that an answer shows, or None."""
     checkpoint = field(observed, "checkpoint")
     return checkpoint.get("id") if is_mapping(checkpoint) else None
 
 
 def part(config: Any, key: str) -> Any:
-    """One entry of a config's ``configurable``, or None, whatever the config is."""
+    """Return one entry of a config's ``configurable``; None if it is missing or malformed."""
     return _configurable(config).get(key)
 
 
 def place(config: Any) -> tuple[Any, Any, Any]:
-    """The thread, the namespace and the checkpoint id of a config, whatever the config is."""
+    """Return a config's thread, namespace and checkpoint id; a missing namespace is the root ""."""
     parts = _configurable(config)
     return parts.get("thread_id"), parts.get("checkpoint_ns") or "", parts.get("checkpoint_id")
 

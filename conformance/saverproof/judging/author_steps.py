@@ -1,4 +1,4 @@
-"""Takes the steps of rules that an author added, and looks at the author's own invariants."""
+"""Takes the steps of an author's rules, and checks the author's invariants."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from saverproof.steps.definitions import OwnStep, Step
 
 
 def own_objection(step: Any, context: Context) -> str | None:
-    """Why a step of an author's rule may not be taken now; None for other steps."""
+    """Return why a step of an author's rule may not be taken now; None if it may, or is another
+    step.
+    """
     if not isinstance(step, OwnStep):
         return None
     return "there is no such rule" if context.own is None else context.own.objection(step)
 
 
 def take_own(step: OwnStep, context: Context) -> None:
-    """Do what the rule says; everything must then look as the model says."""
+    """Carry out a step of an author's rule, then compare the whole store with the model."""
     own = context.own
     assert own is not None, "a step that nothing can take is not legal"
     context.last_change = step
@@ -35,7 +37,7 @@ def take_own(step: OwnStep, context: Context) -> None:
 
 
 def look_at_invariants(context: Context) -> None:
-    """Ask each invariant of the author's."""
+    """Check each of the author's invariants."""
     if context.own is None:
         return
     for contract, look in context.own.invariants_of_author():
@@ -49,7 +51,7 @@ def _note(context: Context, contract: str, answer: Raised) -> None:
 
 
 def _show_own(writer: ScriptWriter, step: Step, difference: Difference) -> None:
-    """A rule or an invariant raises."""
+    """Write a call of the rule or invariant that raises."""
     contract, observed = str(difference.detail), difference.observed
     lines = lines_of(step, writer)
     if not (isinstance(step, OwnStep) and step.contract == contract):

@@ -1,4 +1,4 @@
-"""What judging a step has at hand: the saver, the model of it, and the facts noted so far."""
+"""The context in which steps are judged: the saver, its model, and the facts noted so far."""
 
 from __future__ import annotations
 
@@ -20,31 +20,29 @@ if TYPE_CHECKING:
 
 
 class OwnRules(Protocol):
-    """What an author has added to the kit's steps and contracts."""
+    """The rules and invariants of an author, as judging uses them."""
 
     def objection(self, step: OwnStep) -> str | None:
-        """Why the step may not be taken now, or None if it may."""
+        """Return why the step may not be taken now, or None if it may."""
         ...
 
     def perform(self, step: OwnStep) -> object:
-        """Take the step; raises what is wrong."""
+        """Carry out the step; an exception says what is wrong."""
         ...
 
     def invariants_of_author(self) -> Iterable[tuple[str, Callable[[], object]]]:
-        """The author's invariants: the id of each as a contract, and a look that raises if it is
-        broken.
-        """
+        """Return the author's invariants: contract id, and a check that raises if it is broken."""
         ...
 
 
 class Context:
     """One run of one program, as the judging of its steps sees it.
 
-    ``thorough`` looks at everything after every step that writes, so that each difference is
-    seen right after the step that made it; otherwise only what a step touched is read back.
-    ``watch_inputs`` compares the arguments of each call before and after. ``features`` are those
-    of which judging a step is to count as evidence. ``shallow`` is for a saver that keeps only
-    the newest checkpoint of a namespace.
+    ``thorough`` looks at the whole store after every step that writes, so that each difference is
+    seen right after the step that made it. Otherwise only what a step touched is read back.
+    ``watch_inputs`` compares the arguments of each call before and after. Judging a step counts as
+    evidence for the ``features`` it has. ``shallow`` is for a saver that keeps only the newest
+    checkpoint of a namespace.
     """
 
     def __init__(
@@ -65,7 +63,9 @@ class Context:
         self.shallow = shallow
         self.model = Model()
         self.unreadable: dict[Address, Difference] = {}
-        """Checkpoints that raise when they are read: told once, and behind what shows them."""
+        """Checkpoints whose read raises, with the difference. It is noted once, and explains other
+        calls that raise for the same reason.
+        """
         self.facts = FactLog()
         self.taken: list[Step] = []
         self.elsewhere: set[tuple[str, int]] = set()
@@ -76,23 +76,23 @@ class Context:
 
     @property
     def driver(self) -> ApiDriver:
-        """The driver to write with; they take turns where several APIs are in use."""
+        """The driver to write with. With several APIs, drivers take turns."""
         drivers = self.store.drivers
         self._turn += 1
         return drivers[writer_at(self._turn, len(drivers))]
 
     @property
     def reader(self) -> ApiDriver:
-        """The driver to read with: where several APIs are in use, not the one that wrote last."""
+        """The driver to read with: with several APIs, not the one that wrote last."""
         drivers = self.store.drivers
         return drivers[writer_at(self._turn, len(drivers)) - 1]
 
     def real(self, thread: str) -> str:
-        """The thread id that the saver sees."""
+        """Return the thread id that the saver is given for a thread of the program."""
         return self.prefix + thread
 
     def attempt(self, operation: Callable[[], Any]) -> Any:
-        """Do it; an exception of the saver becomes a :class:`Raised`."""
+        """Return what an operation returns, or a :class:`Raised` if the saver raises."""
         heartbeat.beat(len(self.taken))
         try:
             answer = operation()
@@ -107,7 +107,10 @@ class Context:
             heartbeat.answered()
 
     def is_for_the_unreadable(self, fact: Fact, expected: str, error: Raised) -> bool:
-        """Whether a checkpoint that cannot be read explains that a call raised."""
+        """Return whether a call raised because of a checkpoint that cannot be read.
+
+        If so, the difference is noted as explained by that checkpoint's.
+        """
         if not self.unreadable:
             return False
         behind = next(iter(self.unreadable.values()))
@@ -116,9 +119,9 @@ class Context:
 
     @property
     def takes_paths(self) -> bool:
-        """Whether put_writes has a parameter for the task path."""
+        """True if put_writes has a parameter for the task path."""
         return self.reader.takes_paths
 
     def next_version(self, current: Version | None) -> Version:
-        """A channel version from the saver itself."""
+        """Return the channel version that the saver makes after ``current``."""
         return versions_of(self.store.saver)(current)

@@ -29,7 +29,7 @@ from saverproof.steps import definitions as steps
 
 
 def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> bool:
-    """Call an operation that answers nothing; False if it raised, which is written down."""
+    """Call an operation that returns nothing. Note a difference and return False if it raises."""
     answer = context.attempt(lambda: context.driver.invoke(operation, *arguments, **named))
     if isinstance(answer, Raised):
         context.facts.differ(facts.RAISED, None, f"{operation} to succeed", answer)
@@ -45,7 +45,7 @@ def _compare_given(context: Context, name: str, before: list[str], after: list[s
 def _show_input(
     writer: ScriptWriter, step: steps.DeleteForRuns | steps.Prune, difference: Difference
 ) -> None:
-    """The list of what is to be removed is not what it was before."""
+    """Write a check that the call left its list of what to remove unchanged."""
     names = literal(step.runs if isinstance(step, steps.DeleteForRuns) else step.threads)
     writer.say(f"given = {names}")
     remove(step, writer, "given")
@@ -56,7 +56,7 @@ _INPUT = Answer(_show_input)
 
 
 def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) -> None:
-    """Look at the whole store, and at the listings of the threads concerned."""
+    """Compare the whole store with the model, and the listings of these threads."""
     known = len(context.facts.differences)
     check_store(context)
     for thread in threads:
@@ -99,7 +99,7 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
 
 
 def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
-    """Delete a thread: nothing of it is left, and nothing else is touched."""
+    """Delete a thread; then nothing of it must be left, and nothing else be changed."""
     context.last_change = step
     if _invoke(context, "delete_thread", context.real(step.thread)):
         context.model.delete_thread(step.thread)
@@ -107,7 +107,7 @@ def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
 
 
 def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
-    """Delete the checkpoints of some runs, in every thread."""
+    """Delete the checkpoints of some runs in all threads."""
     context.last_change = step
     threads = tuple(context.model.threads)
     given = [*step.runs]
@@ -120,7 +120,10 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
 
 
 def _leave_wrong_runs_alone(context: Context) -> None:
-    """Where the saver was seen to show a wrong run, which one it deletes follows from that."""
+    """Stop judging checkpoints that the saver shows with a wrong run id.
+
+    Whether it deletes them with the runs follows from that id.
+    """
     model = context.model
     for address in [*model.addresses()]:
         record = model.record(address)
@@ -129,7 +132,7 @@ def _leave_wrong_runs_alone(context: Context) -> None:
 
 
 def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
-    """Copy a thread: both show the same from then on."""
+    """Copy a thread; then both must show the same."""
     context.last_change = step
     source, target = context.real(step.source), context.real(step.target)
     if _invoke(context, "copy_thread", source, target):
@@ -138,7 +141,7 @@ def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
 
 
 def take_prune(step: steps.Prune, context: Context) -> None:
-    """Prune threads, and go on with whichever older checkpoints the saver kept."""
+    """Prune threads, and let the model follow which older checkpoints the saver kept."""
     context.last_change = step
     before = _rebuilt_before(context, step)
     names = [context.real(thread) for thread in step.threads]
@@ -154,7 +157,7 @@ def take_prune(step: steps.Prune, context: Context) -> None:
 
 
 def _judge_refusal(context: Context, answer: Raised, delta: bool) -> None:
-    """Refusing threads with delta channels is right, if nothing was changed before."""
+    """Accept that prune refuses threads with delta channels, if it has changed nothing."""
     if not (delta and isinstance(answer.error, NotImplementedError)):
         context.facts.differ(facts.RAISED, None, "prune to succeed", answer)
         return
@@ -167,7 +170,7 @@ def _judge_refusal(context: Context, answer: Raised, delta: bool) -> None:
 
 
 def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
-    """Go on with whichever of the older checkpoints the saver kept."""
+    """Let the model follow which of the older checkpoints the saver kept."""
     if step.strategy == "delete" or not open_:
         return
     model = context.model
@@ -194,7 +197,7 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
 
 
 def _show_kept(writer: ScriptWriter, step: steps.Prune, difference: Difference) -> None:
-    """Older checkpoints are still there."""
+    """Write a check that no older checkpoints are left."""
     write(step, writer)
     places = ", ".join(map(writer.at, difference.observed))
     found = writer.ask("get_tuple", "at")
@@ -205,7 +208,7 @@ _KEPT = Answer(_show_kept)
 
 
 def _may_have_deltas(context: Context, thread: str) -> bool:
-    """Whether a careful saver could take a channel for one that is rebuilt from older writes."""
+    """Return whether a careful saver could take a channel of the thread for a delta channel."""
     namespaces = context.model.threads.get(thread, {})
     return any(
         _delta_channels(context, thread, namespace)
@@ -222,7 +225,7 @@ Rebuilt = dict[tuple[Address, str], Any]
 
 
 def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
-    """What each delta channel of the newest checkpoints of threads is rebuilt from."""
+    """Return what each delta channel of the threads' newest checkpoints is rebuilt from."""
     found: Rebuilt = {}
     for thread in step.threads if step.strategy != "delete" else ():
         for namespace in context.model.threads.get(thread, ()):
@@ -245,7 +248,10 @@ def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
 
 
 def _show_rebuilt(writer: ScriptWriter, step: steps.Prune, difference: Difference) -> None:
-    """What delta channels are rebuilt from, before and after, unless stored whole since."""
+    """Write a check that delta channels are rebuilt from the same writes after pruning.
+
+    A channel whose value is now stored whole is left out.
+    """
     assert difference.address is not None
     thread, namespace, _ = difference.address
     channels = delta_channels(writer.model.history(thread, namespace).values())

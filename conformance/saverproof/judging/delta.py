@@ -1,4 +1,4 @@
-"""Delta channels: what a history says of them, against a walk of our own over get_tuple."""
+"""Delta channels: compares a saver's history of them with a walk over ``get_tuple``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from saverproof.values import same
 
 @dataclass(frozen=True, slots=True)
 class ChannelHistory:
-    """What one channel's ancestors contribute: the writes, oldest first, and the seed.
+    """The writes of a channel's ancestors, oldest first, and the stored value that they follow.
 
-    ``seed`` is a one-element tuple, or empty if there is none; ``unclear`` says that a stored
-    None was met, which savers may take for a seed or not, or a checkpoint that cannot be read.
+    ``seed`` is that value as a one-element tuple, or empty if there is none. ``unclear`` is True if
+    the walk met a checkpoint that cannot be read, or a stored None, which a saver may or may not
+    take for a value.
     """
 
     writes: tuple[Any, ...]
@@ -39,7 +40,7 @@ UNCLEAR = ChannelHistory((), (), unclear=True)
 
 
 def walk(context: Context, config: dict[str, Any], channel: str) -> ChannelHistory:
-    """Follow the parents of a checkpoint to the nearest value of the channel."""
+    """Follow the parents of a checkpoint to the nearest one that stores the channel's value."""
     writes: list[Any] = []
     target = context.attempt(lambda: context.reader.get_tuple(config))
     if isinstance(target, Raised):
@@ -65,7 +66,7 @@ def walk(context: Context, config: dict[str, Any], channel: str) -> ChannelHisto
 
 
 def rebuilt(context: Context, address: Address, channel: str) -> Any:
-    """What a delta channel of a checkpoint is rebuilt from: its own value, or its ancestors'."""
+    """Return what a delta channel is rebuilt from: its stored value, or its ancestors' writes."""
     config = read_config(address, context.real(address[0]))
     target = ById(address).ask(context)
     checkpoint = field(target, "checkpoint")
@@ -76,7 +77,10 @@ def rebuilt(context: Context, address: Address, channel: str) -> Any:
 
 
 def same_rebuilt(before: ChannelHistory, after: ChannelHistory) -> bool:
-    """Whether a channel is rebuilt from the same, or has its value stored now."""
+    """Return whether a channel is still rebuilt from the same, or has its value stored now.
+
+    Also return True if either history is unclear.
+    """
     if before.unclear or after.unclear:
         return True
     stored_now = bool(after.seed) and not after.writes and before.writes
@@ -88,7 +92,7 @@ def _equal(left: ChannelHistory, right: ChannelHistory) -> bool:
 
 
 def take_delta_history(step: DeltaHistory, context: Context) -> None:
-    """Compare the history of delta channels with a walk over what the saver's reads give."""
+    """Compare the saver's history of delta channels with a walk over its reads."""
     config = address_config(context.real(step.thread), step.namespace, step.number)
     answer = context.attempt(lambda: context.reader.delta_history(config, step.channels))
     if isinstance(answer, Raised) and context.is_for_the_unreadable(
@@ -112,7 +116,7 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
 
 
 def _show_history(writer: ScriptWriter, step: DeltaHistory, difference: Difference) -> None:
-    """The history that the saver gives, and a walk over what its reads give."""
+    """Write a comparison of the saver's history with a walk over its reads."""
     config = writer.config(step.thread, step.namespace, step.number)
     walked = walk_source(writer, config, literal(step.channels))
     wrong = unequal(difference.expected, difference.observed)
@@ -123,7 +127,7 @@ _HISTORY = Answer(_show_history)
 
 
 def walk_source(writer: ScriptWriter, config: str, channels: str) -> str:
-    """The base class's own walk over what the saver's ``get_tuple`` gives, as an expression."""
+    """Return an expression that runs the base class's walk over the saver's ``get_tuple``."""
     return writer.ask_of(
         "BaseCheckpointSaver",
         "get_delta_channel_history",

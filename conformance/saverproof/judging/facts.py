@@ -1,8 +1,8 @@
-"""What comparing notes: facts that are as they should be, counted, and those that are not.
+"""Facts: what judging compares, counted where saver and model agree, noted where they differ.
 
-Facts are neutral: they say what was compared. Which contract makes a fact expected, and which is
-broken where it differs, is for :mod:`saverproof.judging.attribution` alone to say. Scenes, which
-are about one contract each, have facts of their own (:mod:`saverproof.judging.scenes`).
+Facts are neutral: they say only what was compared. :mod:`saverproof.judging.attribution` alone
+knows which contract makes a fact expected, and which one a difference breaks. Scenes are about one
+contract each, and have facts of their own (:mod:`saverproof.judging.scenes`).
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from saverproof.steps.definitions import Step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """One kind of fact: its name in programs and scripts, and what is said where it differs.
+    """One kind of fact: its name in programs and scripts, and what a report says where it differs.
 
-    Several kinds may share a name where the same check shows them. One without a name goes by
-    the detail that differs. They are compared by identity, because counting them is hot.
+    Several kinds share a name if the same check shows them. A kind without a name goes by the
+    detail that differs. Kinds are compared by identity, because counting them takes much of the
+    time.
     """
 
     name: str
     words: str = ""
 
     def of(self, detail: str | None) -> str:
-        """The name of what differs, its detail after a colon."""
+        """Return the name of the fact with its detail after a colon."""
         if detail is None:
             return self.name
         return f"{self.name}:{detail}" if self.name else detail
 
 
 HANG = "hang"
-"""The name of facts that a call comes back."""
+"""The name of the facts that a call returns at all."""
 
 # --- checkpoints and their content -------------------------------------------------------------
 
@@ -105,7 +106,7 @@ PAGES = Fact("pages", "pages do not make up the whole listing")
 # --- deleting and copying ----------------------------------------------------------------------
 
 REMOVED = {name: Fact(name) for name in ("delete_thread", "delete_for_runs", "prune")}
-"""That a checkpoint is gone, by the operation that was to remove it."""
+"""The fact that a checkpoint is gone, by the operation that removed it."""
 KEPT = Fact("kept", "older checkpoints are kept")
 REBUILT = Fact("delta", "a channel that is stored as changes is rebuilt wrongly")
 REFUSED_PRUNE = Fact("refused prune")
@@ -124,7 +125,7 @@ HISTORY = Fact("history", "the history of a channel is not what was stored")
 HISTORY_RAISED = Fact("raised")
 SAME_ANSWERS = Fact("", "{detail}: the two APIs give different answers")
 OWN = Fact("own", "{detail} is broken")
-"""What a rule or an invariant of the author's demands; the detail is its id as a contract."""
+"""The fact that an author's rule or invariant holds; the detail is its contract id."""
 
 OF_VALUES = frozenset(VALUES.values())
 OF_WRITES = frozenset(
@@ -133,7 +134,7 @@ OF_WRITES = frozenset(
 
 
 class FilterSort(Enum):
-    """Sorts of metadata filters: what an entry asks for, the most special last."""
+    """Kinds of entries in metadata filters, the most special last."""
 
     EQUALITY = auto()
     NONE = auto()
@@ -146,7 +147,7 @@ FILTERED = {sort: Fact("filtered") for sort in FilterSort}
 
 
 class Cause(Enum):
-    """What a second look found that a difference depends on."""
+    """What a difference depends on, as found by a second look."""
 
     ANY_UNKNOWN = "whatever is unknown is answered like this"
     OTHER_THREAD = "it is a checkpoint of another thread"
@@ -172,8 +173,9 @@ class Cause(Enum):
 class Listed:
     """What was known of a checkpoint when a listing was wrong about it.
 
-    ``removed_by`` is the operation that removed it, ``wrong_metadata`` the keys that the saver
-    shows wrongly anyway; ``filters_ignored`` says that a filter nothing fits selects as much.
+    ``removed_by`` is the operation that removed it. ``wrong_metadata`` are the keys that the saver
+    shows wrongly in any case. ``filters_ignored`` is True if a filter that fits nothing gives as
+    much.
     """
 
     address: Address
@@ -185,7 +187,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An operation that raised instead of answering."""
+    """The outcome of an operation that raised instead of returning."""
 
     error: BaseException
 
@@ -194,10 +196,10 @@ class Raised:
 
 
 class Look(Protocol):
-    """How something was looked at, so that a script can look at it the same way."""
+    """The way in which something was looked at, so that a script can look in the same way."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the ``last`` step of a program, the look, and a complaint of the difference.
+        """Write the program's ``last`` step, the look, and the complaint about the difference.
 
         Raises:
             NoScriptError: a script cannot show this.
@@ -206,10 +208,10 @@ class Look(Protocol):
 
 
 class Part(Protocol):
-    """What of an answer was compared."""
+    """The part of an answer that was compared."""
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write the comparison with an answer, given as an expression.
+        """Write the comparison with an answer, which is given as an expression.
 
         Raises:
             NoScriptError: a script cannot show this.
@@ -219,13 +221,13 @@ class Part(Protocol):
 
 @dataclass(slots=True)
 class Difference:
-    """One fact about the saver that is not as the model has it.
+    """One fact in which the saver differs from the model.
 
-    ``detail`` is the channel, key or argument concerned, ``write`` the pending write, ``item``
-    one that is shown and should not be, ``listed`` the checkpoint that a listing is wrong about.
-    ``look`` is what showed it, None if that was the step itself; ``part`` is what of the answer
-    differs, if a look gives more than one thing to compare. ``explains`` are differences that were
-    seen because of this one, and go where it goes.
+    ``detail`` is the channel, key or argument concerned; ``write`` the pending write; ``item`` an
+    entry that is shown and should not be; ``listed`` the checkpoint that a listing is wrong about.
+    ``look`` is what showed the difference, None if the step itself did. ``part`` is the part of the
+    answer that differs, if the look gives several. ``explains`` are differences that follow from
+    this one.
     """
 
     kind: Fact
@@ -243,25 +245,27 @@ class Difference:
 
     @property
     def times(self) -> int:
-        """How many differences these are: it, and those that it explains."""
+        """The number of differences: this one, and those that it explains."""
         return 1 + sum(other.times for other in self.explains)
 
     @property
     def fact(self) -> str:
-        """The name of what differs, its detail after a colon."""
+        """The name of the fact that differs, with its detail after a colon."""
         return self.kind.of(self.detail)
 
 
 Judged = Fact | Circumstance | type[Step] | Contract
-"""What is counted: a fact, a circumstance of what was compared, a step that did its work and
-nothing beside it, or the contract that a scene is about."""
+"""What is counted: a fact; a circumstance of what was compared; a step that did its work and
+nothing else; or the contract of a scene.
+"""
 
 
 class FactLog:
-    """Collects what agreed, as counts, and what differed; ``look`` is what shows it.
+    """The facts of a run: a count of those that agreed, and the differences.
 
-    ``masked`` are differences where something is known to be wrong already: they say nothing of
-    another flaw, unless what is wrong does not predict them.
+    ``look`` is the way in which they were seen. ``masked`` are differences where something was
+    known to be wrong already. They point to another flaw only if what is wrong does not predict
+    them.
     """
 
     __slots__ = ("differences", "judged", "look", "masked")
@@ -273,17 +277,19 @@ class FactLog:
         self.look = look
 
     def by(self, look: Look) -> FactLog:
-        """The same log, for what another look shows."""
+        """Return a log that shares these counts and differences, for facts seen by another look."""
         return FactLog(look, self)
 
     def agree(self, fact: Judged, times: int = 1) -> None:
-        """Count that a fact was as it should be."""
+        """Count facts that were as expected."""
         self.judged[fact] += times
 
     def differ(
         self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
     ) -> Difference:
-        """Note that a fact was not as expected; what is ``known`` are fields of the difference."""
+        """Note a fact that was not as expected; ``known`` gives further fields of the
+        difference.
+        """
         difference = Difference(fact, address, expected, observed, **{"look": self.look, **known})
         self.differences.append(difference)
         return difference
@@ -291,7 +297,9 @@ class FactLog:
     def mask(
         self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
     ) -> None:
-        """Note a difference where something is known to be wrong; like :meth:`differ`."""
+        """Note a difference where something is known to be wrong; arguments as for
+        :meth:`differ`.
+        """
         self.masked.append(
             Difference(fact, address, expected, observed, **{"look": self.look, **known})
         )
@@ -299,7 +307,7 @@ class FactLog:
     def compare(
         self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
     ) -> None:
-        """Compare two plain values (exact by ``==``) and note which it was."""
+        """Compare two plain values by ``==``, and count or note the fact."""
         self.judge(expected == observed, fact, address, expected, observed, **known)
 
     def judge(
@@ -311,14 +319,14 @@ class FactLog:
         observed: Any,
         **known: Any,
     ) -> None:
-        """Note whether a fact holds, however it was compared."""
+        """Count or note a fact, depending on ``holds``."""
         if holds:
             self.judged[fact] += 1
         else:
             self.differ(fact, address, expected, observed, **known)
 
     def merge(self, other: FactLog) -> None:
-        """Take over what another log has."""
+        """Take over the counts and differences of another log."""
         self.judged.update(other.judged)
         self.differences += other.differences
         self.masked += other.masked

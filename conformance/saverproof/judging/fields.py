@@ -1,7 +1,7 @@
-"""The parts of a checkpoint tuple that are compared one by one, each as an object and as source.
+"""Fields: the parts of a checkpoint tuple, compared one by one, as objects and in scripts.
 
-A field says what a tuple should have for it, going by a record of the model, and where the tuple
-has it. Judging compares the two as objects; a script compares them as expressions.
+A field knows what a tuple should have according to a record of the model, and where the tuple has
+it. Judging compares the two as objects, a script as expressions.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ class _Absent:
 
 
 ABSENT = _Absent()
-"""What stands for a key or a channel that is not there."""
+"""The stand-in for a key or channel that a tuple lacks."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """A tuple that stands for a record of the model; ``thread`` is the real id of its thread."""
+    """A tuple found, and the model's record that it stands for. ``thread`` is its real thread
+    id.
+    """
 
     record: Record
     thread: str
@@ -44,7 +46,7 @@ class Shown:
 
 
 class Field(ABC):
-    """One part of a tuple; ``detail`` is the channel or the key where there are several."""
+    """One part of a tuple. ``detail`` is the channel or key, if there are several such parts."""
 
     __slots__ = ("detail",)
 
@@ -53,37 +55,37 @@ class Field(ABC):
 
     @abstractmethod
     def expected(self, shown: Shown) -> Any:
-        """What the tuple should have."""
+        """Return what the tuple should have for this field."""
 
     @abstractmethod
     def observed(self, shown: Shown) -> Any:
-        """What the tuple has."""
+        """Return what the tuple has for this field."""
 
     def agrees(self, expected: Any, observed: Any) -> bool:
-        """Whether that is as it should be."""
+        """Return whether the observed content is right."""
         return same(expected, observed)
 
     def told(self, value: Any) -> Any:
-        """What a report says of what is expected or observed."""
+        """Return an expected or observed content as a report shows it."""
         if self.detail is None:
             return value
         return {} if value is ABSENT else {self.detail: value}
 
     @abstractmethod
     def expected_source(self, writer: ScriptWriter, record: Record) -> str:
-        """What the tuple should have, as an expression."""
+        """Return an expression for what the tuple should have."""
 
     @abstractmethod
     def observed_source(self, writer: ScriptWriter, record: Record) -> str:
-        """What the tuple ``found`` has, as an expression."""
+        """Return an expression for what the tuple ``found`` has."""
 
     def made(self, record: Record) -> tuple[Value, ...]:
-        """The values that a script makes anew for what is expected."""
+        """Return the values that a script has to make for the expected content."""
         del record
         return ()
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write a comparison of the field in what the expression ``found`` gives."""
+        """Write a comparison of this field in the tuple that the expression ``found`` gives."""
         record = record_of(writer, difference)
         expected = self.expected_source(writer, record)
         observed = self.observed_source(writer, record)
@@ -95,10 +97,10 @@ class Field(ABC):
 
 
 def record_of(writer: ScriptWriter, difference: Difference) -> Record:
-    """The checkpoint that a difference is about, in the script's own model.
+    """Return the record, in the script's own model, of the checkpoint that differs.
 
     Raises:
-        NoScriptError: it is not there.
+        NoScriptError: the script's model has no such record.
     """
     record = None if difference.address is None else writer.model.record(difference.address)
     if record is None:
@@ -110,7 +112,7 @@ def record_of(writer: ScriptWriter, difference: Difference) -> Record:
 
 
 class Presence:
-    """Whether there is a tuple at all."""
+    """The presence of a tuple: there, or None."""
 
     __slots__ = ("_expected", "_wrong")
 
@@ -119,7 +121,7 @@ class Presence:
         self._wrong = wrong
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write what there should be, and the complaint if there is something else."""
+        """Write a check of whether there is a tuple."""
         del difference
         complaints.compare(writer, found, self._expected, self._wrong)
 
@@ -132,7 +134,7 @@ WELL_FORMED = Presence(
 
 
 class Newest:
-    """Which checkpoint a read of a namespace gives that names none."""
+    """The checkpoint that a read of a namespace gives if it names no id."""
 
     __slots__ = ("_place",)
 
@@ -140,7 +142,7 @@ class Newest:
         self._place = (thread, namespace)
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write a comparison of its id with that of the newest."""
+        """Write a comparison of the id that is shown with the newest one."""
         del difference
         newest = writer.model.latest(*self._place)
         if newest is None:
@@ -154,7 +156,7 @@ class Newest:
 
 
 class OwnAddress(Field):
-    """The address that a tuple gives itself."""
+    """The address in a tuple's own config."""
 
     __slots__ = ()
 
@@ -177,7 +179,7 @@ class OwnAddress(Field):
 
 
 class Parent(Field):
-    """The address of the parent; None for a root, or where the parent was removed."""
+    """The address of the parent; None for a root, or if the parent was removed."""
 
     __slots__ = ()
 
@@ -213,7 +215,7 @@ OWN_ADDRESS, PARENT = OwnAddress(), Parent()
 
 
 class _Named(Field):
-    """One of several parts of a kind."""
+    """A field of which a tuple has several, told apart by name."""
 
     __slots__ = ("name",)
 
@@ -223,7 +225,7 @@ class _Named(Field):
 
 
 class CheckpointField(_Named):
-    """One of a checkpoint's own fields; where None is expected, it may be left out or empty."""
+    """One of a checkpoint's own fields. Where None is expected, it may also be missing or empty."""
 
     __slots__ = ("_expected", "_source")
 
@@ -303,7 +305,7 @@ _USUAL, _WITH_SENDS = (*_FIELDS, _UPDATED), (*_FIELDS, _SENDS, _UPDATED)
 
 
 def checkpoint_fields(record: Record) -> tuple[CheckpointField, ...]:
-    """The fields that a checkpoint should have."""
+    """Return the fields that a checkpoint should have."""
     return _WITH_SENDS if record.step.fields == "pending-sends" else _USUAL
 
 
@@ -334,7 +336,7 @@ class Metadata(_Named):
 
 
 def metadata_of(found: Any) -> Mapping[str, Any]:
-    """The metadata of a tuple; nothing if it has none."""
+    """Return the metadata of a tuple; an empty mapping if it has none."""
     metadata = field(found, "metadata")
     return metadata if is_mapping(metadata) else {}
 
@@ -366,13 +368,13 @@ class ChannelValue(_Named):
 
 
 def values_of(found: Any) -> Mapping[str, Any]:
-    """The channel values of a tuple; nothing if it has none."""
+    """Return the channel values of a tuple; an empty mapping if it has none."""
     values = found.checkpoint.get("channel_values")
     return values if is_mapping(values) else {}
 
 
 def value_agrees(channel: Channel, name: str, values: Mapping[str, Any]) -> bool:
-    """Whether a channel is among some values as it may be."""
+    """Return whether a tuple's channel values have this channel as they should."""
     if name not in values:
         return channel.value is None or channel.optional
     if channel.value is None:

@@ -1,4 +1,4 @@
-"""Which sort of metadata filter an entry is."""
+"""Classifies the entries of metadata filters."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _DOTTED_KEY = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")
 
 
 def sort_of(filter_: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> FilterSort:
-    """The sort of the filter's most special entry.
+    """Return the sort of the filter's most special entry.
 
-    With the metadata of a checkpoint that was listed wrongly, of the entry it does not equal.
+    With the metadata of a wrongly listed checkpoint, consider only entries that it does not match.
     """
     entries = [
         (key, value)

@@ -1,4 +1,4 @@
-"""How each step is taken: which function judges it."""
+"""Maps each kind of step to the function that takes and judges it."""
 
 from __future__ import annotations
 
@@ -36,11 +36,13 @@ HANDLERS: Mapping[type[steps.Step], Callable[[Any, Context], None]] = {
     steps.GetTuple: reads.take_get_tuple,
     steps.NextVersions: versions.take_next_versions,
 }
-"""By step: a function that does it on the saver and in the model, and notes what came of it."""
+"""For each kind of step, a function that takes it on the saver and in the model, and notes the
+facts.
+"""
 
 
 def take(step: steps.Step, context: Context) -> None:
-    """Take a step, whatever its kind."""
+    """Take a step of any kind."""
     if isinstance(step, Scene):
         step.play(context)
     else:

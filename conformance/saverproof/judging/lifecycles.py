@@ -1,4 +1,4 @@
-"""Takes the steps of a saver's life, after which everything is as before: reopening and set-up."""
+"""Takes steps of a saver's life that must change nothing: reopening and setting up again."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def undisturbed(
     *,
     may_be_unreadable: bool = False,
 ) -> bool:
-    """Do something after which everything must look as before; whether something does.
+    """Do something that must leave everything as it was; return whether it did.
 
-    With ``may_be_unreadable`` it may raise for a checkpoint that cannot be read anyway.
+    Return False as well if the store is empty, which shows nothing. With ``may_be_unreadable``, an
+    exception is excused by a checkpoint that cannot be read anyway.
     """
     context.last_change = step
     answer = context.attempt(change)
@@ -47,7 +48,7 @@ def take_reopen(step: steps.Reopen, context: Context) -> None:
 
 
 def take_set_up(step: steps.SetUp, context: Context) -> None:
-    """Set the store up once more."""
+    """Call the saver's set-up once more."""
 
     def again() -> None:
         set_up(context.store.saver, context.store.loop)

@@ -1,4 +1,4 @@
-"""What a listing gave: which checkpoint each of its tuples is."""
+"""The answer of a listing, and which checkpoint each of its tuples is."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from saverproof.steps.identifiers import mint
 
 
 class Listing:
-    """What a listing gave: the tuples, and the checkpoint that each of them is.
+    """The answer of a listing: its tuples, each with the checkpoint that it stands for.
 
-    Which checkpoint it is, its id says; where an id stands in several places, its config too,
-    as far as it names one of those that the listing was to give.
+    A tuple is identified by its id. If several threads or namespaces hold that id, what it shows
+    and its config decide.
     """
 
     def __init__(self, context: Context, step: ListTuples, answer: Any) -> None:
@@ -32,7 +32,7 @@ class Listing:
         if context.prefix and step.thread is None:
             items = [i for i in items if _thread_of(i).startswith(context.prefix)]
         self.everything = _placed(context, step, items)
-        """What was left alone is among it."""
+        """The addresses of all tuples, including those that judging leaves alone."""
         unexpected = context.model.unexpected
         self.items: list[tuple[Address, Any]] = [
             (address, item)
@@ -47,7 +47,7 @@ class Listing:
 
 
 def _placed(context: Context, step: ListTuples, items: list[Any]) -> list[Address]:
-    """Which checkpoint each of the items is."""
+    """Return the address that each tuple of a listing stands for."""
     model, numbers = context.model, _numbers(context)
     wanted = model.listing(step)
     placed = [_address(context, numbers, item) for item in items]
@@ -74,7 +74,10 @@ def _thread_of(item: Any) -> str:
 def _likeliest(
     model: Model, others: list[Address], taken: set[Address], item: Any, named: Address
 ) -> Address:
-    """Which of the checkpoints of that id an item is, by what it shows; at a tie, as it says."""
+    """Return the address, among those with a tuple's id, that fits its content best.
+
+    At a tie, it is the address that the tuple names.
+    """
     shown = field(item, "checkpoint") or {}
     shown_parent = part(field(item, "parent_config"), "checkpoint_id")
 
@@ -114,7 +117,7 @@ def _address(context: Context, numbers: dict[str, int], item: Any) -> Address:
 
 
 def ask(context: Context, step: ListTuples) -> Listing:
-    """List as the step says."""
+    """List the checkpoints that a step asks for."""
     thread = None if step.thread is None else context.real(step.thread)
     config, arguments = list_arguments(step, thread)
     answer = context.attempt(lambda: context.reader.list_tuples(config, arguments))
@@ -129,7 +132,7 @@ def ask(context: Context, step: ListTuples) -> Listing:
 
 
 def _show_input(writer: ScriptWriter, step: ListTuples, difference: Difference) -> None:
-    """An argument is not what it was before the listing."""
+    """Write a check that the listing left its arguments unchanged."""
     name = str(difference.detail)
     given, start = f"given_{name}", "" if name == "config" else f"{name}="
     arguments = writer.list_arguments(step)

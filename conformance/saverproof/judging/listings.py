@@ -1,4 +1,4 @@
-"""Takes listings: what they select, in which order, and how far a limit lets them go."""
+"""Takes steps that list checkpoints: judges their selection, order, content and limit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ from saverproof.steps.definitions import IdForm, ListTuples, WalkPages
 from saverproof.steps.identifiers import mint
 
 _MOST_LOOKED_INTO = 8
-"""Checkpoints missing in one listing that are looked into; the others are lost as the last is."""
+"""Missing checkpoints of one listing that are looked into. The others are taken to be missing for
+the same cause as the last of these.
+"""
 
 
 def take_list_tuples(step: ListTuples, context: Context) -> None:
-    """List without the limit, compare selection, order and content, and then with the limit."""
+    """List without the limit, judge selection, order and content, and then list with the limit."""
     unlimited = replace(step, limit=None)
     listing = ask(context, unlimited)
     if listing.error is not None:
@@ -87,7 +89,7 @@ def _known_of(model: Model, step: ListTuples, address: Address) -> Listed:
 
 
 def _ignores_filters(context: Context, step: ListTuples) -> bool:
-    """Whether a filter that nothing fits narrows the listing no more than this one does."""
+    """Return whether a listing with a filter that fits nothing gives checkpoints all the same."""
     return bool(ask(context, replace(step, filter={"source": "no such source"})).addresses)
 
 
@@ -112,7 +114,7 @@ def _named(address: Address) -> tuple[str, str, str]:
 
 
 def tested_by(step: ListTuples) -> Iterator[Fact]:
-    """What a right selection is evidence of."""
+    """Yield the facts that a right selection is evidence for."""
     yield facts.SELECTION
     if step.before is not None:
         yield facts.BEFORE
@@ -129,7 +131,7 @@ def tested_by(step: ListTuples) -> Iterator[Fact]:
 
 
 def _look_by_id(context: Context, address: Address) -> Difference | None:
-    """Read the checkpoint by its id; gives what is behind it if it is not there either."""
+    """Read a checkpoint by its id; return the difference behind it if it cannot be read."""
     look, log = ById(address), FactLog(ById(address))
     observed = look.ask(context)
     judge_read(context, log, address, observed)
@@ -141,7 +143,11 @@ def _look_by_id(context: Context, address: Address) -> Difference | None:
 
 
 def judge_listed(context: Context, step: ListTuples, address: Address, item: Any) -> None:
-    """Compare a tuple that a listing gave; what differs in it is first looked up by id."""
+    """Compare a tuple from a listing with the model.
+
+    If it differs, read the checkpoint by its id: a difference that this shows as well is noted
+    once.
+    """
     record = context.model.record(address)
     assert record is not None
     model = context.model
@@ -202,7 +208,10 @@ def _judge_order(log: FactLog, listing: Listing, step: ListTuples) -> None:
 
 
 def _is_start(shown: list[Address], whole: list[Address], limit: int) -> bool:
-    """Whether a limited listing is the start of a whole one: of several places, in any order."""
+    """Return whether a limited listing is the start of the whole one.
+
+    With several namespaces their order is open: any checkpoints of the whole listing will do.
+    """
     if len({address[:2] for address in whole}) <= 1:
         return shown == whole[:limit]
     return len(shown) == min(limit, len(whole)) and not Counter(shown) - Counter(whole)
@@ -230,7 +239,7 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
 
 
 def take_walk_pages(step: WalkPages, context: Context) -> None:
-    """Walk over the pages of a history, which make up the whole."""
+    """Page through a history; together, the pages must give the whole listing."""
     history = context.model.history(step.thread, step.namespace)
     seen: list[int] = []
     before: int | None = None
@@ -266,7 +275,7 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
 
 
 def _items(writer: ScriptWriter, arguments: Sequence[str], *, by_id: bool) -> str:
-    """What a listing gives: the ids, or the addresses."""
+    """Return an expression for the ids, or the addresses, that a listing gives."""
     if by_id:
         return writer.listing(*arguments, item='found.checkpoint["id"]')
     writer.helpers.add("address")
@@ -274,7 +283,7 @@ def _items(writer: ScriptWriter, arguments: Sequence[str], *, by_id: bool) -> st
 
 
 def _ids_tell(writer: ScriptWriter, difference: Difference) -> bool:
-    """Whether the ids alone show the difference, without thread and namespace."""
+    """Return whether the ids alone show the difference, without thread and namespace."""
     listings = (difference.expected, difference.observed)
     expected, observed = ([named[2] for named in listing] for listing in listings)
     return writer.ids_are_unique and sorted(expected) != sorted(observed)
@@ -290,7 +299,7 @@ def _show_selection(writer: ScriptWriter, step: ListTuples, difference: Differen
 
 
 def _show_order(writer: ScriptWriter, step: ListTuples, difference: Difference) -> None:
-    """Of one namespace, if the difference names a checkpoint of it, else of all that is listed."""
+    """Write a comparison of the order, within the namespace of the difference if it has one."""
     arguments = writer.list_arguments(replace(step, limit=None))
     places = {address[:2] for address in writer.model.listing(step)}
     if difference.address is None or len(places) == 1:
@@ -317,7 +326,7 @@ def _show_limit(writer: ScriptWriter, step: ListTuples, difference: Difference) 
 
 
 def _show_pages(writer: ScriptWriter, step: WalkPages, difference: Difference) -> None:
-    """A walk over the pages of a history, which have to make up the whole."""
+    """Write a walk over the pages of a history, compared with the whole listing."""
     history = sorted(writer.model.history(step.thread, step.namespace), reverse=True)
     listing = writer.listing(
         writer.config(step.thread, step.namespace), "before=before", f"limit={step.size}"

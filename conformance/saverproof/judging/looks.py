@@ -1,6 +1,6 @@
-"""The ways in which judging looks at what a saver holds; a script looks in the same way.
+"""Looks: the ways in which judging reads what a saver holds. A script reads in the same way.
 
-A difference keeps the look that showed it, so that a script of it need not guess.
+A difference keeps the look that showed it, so that its script need not guess.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from saverproof.steps.definitions import GetTuple, ListTuples, Step
 
 
 class Read(ABC):
-    """A look that gives one checkpoint tuple, or none."""
+    """A look that gives one checkpoint tuple, or None."""
 
     __slots__ = ()
 
     @abstractmethod
     def found(self, writer: ScriptWriter, difference: Difference) -> str:
-        """What the look gives, as an expression; lines that this needs are written first."""
+        """Return an expression for what the look gives; write the lines that it needs first."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the last step, the look, and the complaint of what it gives."""
+        """Write the last step, the look, and the complaint about what it gives."""
         if not _only_reads(last):
             write_steps(writer, (last,))
         self._show(writer, difference)
@@ -51,22 +51,22 @@ class Read(ABC):
 
 
 def _only_reads(step: Step) -> bool:
-    """Whether a step leaves everything as it is, so that a script can do without it."""
+    """Return whether a step changes nothing, so that a script can leave it out."""
     plain_read = isinstance(step, GetTuple) and not step.mutate_result
     return plain_read or isinstance(step, ListTuples)
 
 
 class OneRead(Read):
-    """A look that is one ``get_tuple``."""
+    """A look that makes one call of ``get_tuple``."""
 
     __slots__ = ()
 
     @abstractmethod
     def config(self, context: Context) -> Config:
-        """The config that the saver gets."""
+        """Return the config that the saver is given."""
 
     def ask(self, context: Context) -> Any:
-        """The answer of the saver; a :class:`Raised` if it raises."""
+        """Return the saver's answer, or a :class:`Raised` if it raises."""
         config = self.config(context)
         return context.attempt(lambda: context.reader.get_tuple(config))
 
@@ -86,7 +86,7 @@ class ById(OneRead):
 
 @dataclass(slots=True)
 class Latest(OneRead):
-    """A read of a namespace that names no checkpoint."""
+    """A read of a namespace without an id, which gives its newest checkpoint."""
 
     thread: str
     namespace: str
@@ -100,7 +100,7 @@ class Latest(OneRead):
 
 @dataclass(slots=True)
 class Asked(OneRead):
-    """A read as a step of the program makes it."""
+    """A read that a step of the program makes."""
 
     step: GetTuple
 
@@ -117,7 +117,7 @@ class Asked(OneRead):
 
 @dataclass(slots=True)
 class InListing(Read):
-    """An item of a listing; of several that stand for one checkpoint, the last."""
+    """One tuple of a listing. If several stand for the same checkpoint, it is the last of them."""
 
     step: ListTuples
     address: Address
@@ -132,13 +132,15 @@ class InListing(Read):
 
 @dataclass(slots=True)
 class WholeListing:
-    """A whole listing, which raises; ``nones`` are given where an argument has no value."""
+    """A whole listing, which raises. With ``nones``, arguments without a value are given as
+    None.
+    """
 
     step: ListTuples
     nones: bool = False
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the last step, and the listing, which must not raise."""
+        """Write the last step, and a check that the listing does not raise."""
         if not _only_reads(last):
             write_steps(writer, (last,))
         arguments = writer.list_arguments(self.step, nones=self.nones)
@@ -147,12 +149,12 @@ class WholeListing:
 
 
 class Itself:
-    """The last step, which raises."""
+    """The last step itself, which raises."""
 
     __slots__ = ()
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the last step, which must not raise."""
+        """Write a check that the last step does not raise."""
         observed = difference.observed
         if not isinstance(observed, Raised):
             name = type(last).__name__
@@ -172,10 +174,10 @@ ITSELF = Itself()
 
 @dataclass(slots=True)
 class Answer:
-    """What a step itself answers; ``write`` writes the step and the comparison."""
+    """The answer of the last step itself; ``write`` writes the step and the comparison."""
 
     write: Callable[[ScriptWriter, Any, Difference], None]
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the last step with a comparison of what it answers."""
+        """Write the last step and a comparison of its answer."""
         self.write(writer, last, difference)

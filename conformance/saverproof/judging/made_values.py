@@ -1,4 +1,4 @@
-"""The objects that values stand for, made once; judging only compares them."""
+"""Objects made from values once, for comparisons only."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from saverproof.values import Value
 
 @lru_cache(maxsize=8_192)
 def made_of(value: Value) -> Any:
-    """The object a value stands for. It is shared: hand none of these to a saver."""
+    """Return the object that a value stands for. It is shared: never give it to a saver."""
     return value.make()

@@ -1,4 +1,4 @@
-"""Holds the two APIs of a saver against each other."""
+"""Compares the answers of the sync and the async API of a saver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saverproof.steps.definitions import Step
 
 
 def compare_apis(context: Context) -> None:
-    """Ask for everything that is known through both APIs; both must answer alike."""
+    """Read everything that is known through both APIs, and compare the answers."""
     model = context.model
     for address in [*model.addresses(), *model.gone]:
         config = read_config(address, context.real(address[0]))
@@ -42,16 +42,16 @@ def compare_apis(context: Context) -> None:
 
 
 class _Both(ABC):
-    """The same question through both APIs."""
+    """A question that is asked through both APIs."""
 
     __slots__ = ()
 
     @abstractmethod
     def asked(self, writer: ScriptWriter, api: str) -> str:
-        """The question through one API, as an expression that shows its answer."""
+        """Return an expression for the answer to the question through one API."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the last step and the question, which both APIs have to answer alike."""
+        """Write the last step and the question, and a check that both APIs answer alike."""
         write_steps(writer, (last,))
         writer.helpers.add("shown")
         first, second = difference.expected, difference.observed

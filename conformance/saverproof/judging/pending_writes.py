@@ -1,4 +1,4 @@
-"""Compares the pending writes that a saver shows with those of the model, here and in scripts."""
+"""Compares the pending writes that a saver shows with the model's, when judging and in scripts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
 Note: TypeAlias = Callable[..., object]
-"""Notes a difference: :meth:`FactLog.differ`, or :meth:`FactLog.mask`."""
+"""A function that notes a difference: :meth:`FactLog.differ` or :meth:`FactLog.mask`."""
 
 
 def judge_writes(log: FactLog, model: Model, address: Address, observed: Any) -> None:
-    """Compare all writes of one checkpoint: which there are, their values, their order."""
+    """Compare the pending writes of a checkpoint: which there are, their values and their order."""
     expected, doubted = model.pending(address), address in model.doubted_writes
     shown = list(observed) if isinstance(observed, Sequence) else []
     if len(expected) == len(shown) and all(map(_matches, expected, shown)):
@@ -88,7 +88,10 @@ def _judge_unequal(
 def _pair_up(
     expected: list[PendingWrite], shown: list[Any]
 ) -> tuple[list[tuple[int, PendingWrite]], list[PendingWrite], dict[int, Any]]:
-    """Pair each expected write with a shown one: where it stands, what is missing, what is over."""
+    """Pair each expected write with a shown one.
+
+    Return the pairs by position shown, the writes that are missing, and the extra ones by position.
+    """
     free = dict(enumerate(shown))
     places: list[tuple[int, PendingWrite]] = []
     missing: list[PendingWrite] = []
@@ -111,7 +114,7 @@ def _same_slot(write: PendingWrite, shown: Any) -> bool:
 
 
 def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown: list[Any]) -> None:
-    """A write is shown that should not be: another checkpoint's, an older one, or one too many."""
+    """Note an extra write: another checkpoint's, an older value, or one shown twice."""
     twin = _tell_extra(log.differ, model, address, item, shown)
     if twin is not None:
         twin.doubted = True
@@ -120,7 +123,7 @@ def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown:
 def _tell_extra(
     note: Note, model: Model, address: Address, item: Any, shown: list[Any]
 ) -> PendingWrite | None:
-    """Note a write too many; gives the one that it repeats, if it is no other checkpoint's."""
+    """Note an extra write; return the write that it repeats, if it is no other checkpoint's."""
     expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)
     replaced = twin is not None and any(_is(value, item) for value in twin.earlier)
@@ -150,12 +153,12 @@ def _stored_elsewhere(model: Model, address: Address, item: Any) -> bool:
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:
-    """``writes_sort_key`` of the base module."""
+    """Return the key of ``writes_sort_key`` in langgraph-checkpoint's base module."""
     return (write.path, task_id(write.task), write.index)
 
 
 def as_shown(write: PendingWrite) -> tuple[str, str, Any]:
-    """A write as a checkpoint tuple shows it."""
+    """Return a write as a checkpoint tuple shows it."""
     return (task_id(write.task), write.channel, made_of(write.value))
 
 
@@ -163,7 +166,7 @@ def as_shown(write: PendingWrite) -> tuple[str, str, Any]:
 
 
 class AllWrites:
-    """All writes of a checkpoint; where ``ordered``, they have to come in their order."""
+    """All pending writes of a checkpoint; with ``ordered``, in their order."""
 
     __slots__ = ("_ordered",)
 
@@ -171,7 +174,7 @@ class AllWrites:
         self._ordered = ordered
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write a comparison of all writes that are shown with all that were stored."""
+        """Write a comparison of all writes shown with all writes stored."""
         pending = _pending(writer, difference)
         _say_observed(writer, found, pending)
         writer.say(f"expected = [{', '.join(map(writer.write, pending))}]")
@@ -186,7 +189,7 @@ ALL_WRITES, ORDER = AllWrites(ordered=False), AllWrites(ordered=True)
 
 
 class OneWrite:
-    """One write, which has to be among those shown."""
+    """One pending write, which must be among those shown."""
 
     __slots__ = ("_write",)
 
@@ -194,7 +197,7 @@ class OneWrite:
         self._write = write
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write a search for it, or of all where it could be taken for another."""
+        """Write a search for the write; compare all writes if another one looks the same."""
         pending, place = _pending(writer, difference), (self._write.task, self._write.index)
         stored = next((write for write in pending if (write.task, write.index) == place), None)
         if stored is None or _has_twin(stored, pending):
@@ -227,6 +230,6 @@ def _say_observed(writer: ScriptWriter, found: str, pending: list[PendingWrite])
 
 
 def _has_twin(write: PendingWrite, pending: list[PendingWrite]) -> bool:
-    """Whether another write shows the same, so that looking for it would find the other."""
+    """Return whether another write looks the same, so that a search could find the wrong one."""
     shown = (write.task, write.channel, write.value)
     return sum((w.task, w.channel, w.value) == shown for w in pending) > 1

@@ -27,7 +27,7 @@ from saverproof.values import same
 
 
 def take_put(step: Put, context: Context) -> None:
-    """Put a checkpoint, and look at it or at everything."""
+    """Put a checkpoint, then judge it, or the whole store if judging is thorough."""
     context.last_change = step
     model = context.model
     address = (step.thread, step.namespace, step.number)
@@ -56,9 +56,10 @@ def take_put(step: Put, context: Context) -> None:
 
 
 def take_put_history(step: PutHistory, context: Context) -> None:
-    """Put one after another, and look at the last: listings and the end of the program look at all.
+    """Put the checkpoints of a history one after another, then judge the last one.
 
-    With the first that is refused the history ends.
+    The others are judged by listings and at the end of the program. The history ends with the first
+    put that the saver refuses.
     """
     context.last_change = step
     thread = context.real(step.thread)
@@ -95,14 +96,14 @@ _RETURNED = Answer(_show_returned)
 
 
 def settle_refused(context: Context, address: Address) -> None:
-    """A put that raised stored nothing; if the store says otherwise, go on with that."""
+    """Stop judging the address of a put that raised, unless something was stored there before."""
     if context.model.record(address) is None:
         context.model.unexpected.add(address)
         context.model.doubted_writes.add(address)
 
 
 def forget_older(context: Context, step: Put) -> None:
-    """A shallow saver may drop what came before, and whose child this is, and keep it as well."""
+    """Allow a shallow saver to drop the older checkpoints and the parent, or to keep them."""
     if (record := context.model.record((step.thread, step.namespace, step.number))) is not None:
         record.parent_may_be_gone = True
     for number in [
@@ -112,7 +113,7 @@ def forget_older(context: Context, step: Put) -> None:
 
 
 def mark(context: Context, step: Put, planned: PlannedPut) -> Record:
-    """Put into the model, and note what the record is evidence for from now on."""
+    """Put a checkpoint into the model, and note what its record is evidence for from now on."""
     model = context.model
     address = (step.thread, step.namespace, step.number)
     marks = set(evidence(step, context.features))
@@ -140,7 +141,7 @@ def mark(context: Context, step: Put, planned: PlannedPut) -> Record:
 
 
 def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> None:
-    """A new version is greater than every version that the checkpoint had before."""
+    """Judge that a new channel version is above all versions that the checkpoint had before."""
     if planned.again or not planned.new_versions:
         return
     new = next(iter(planned.new_versions.values()))
@@ -158,7 +159,7 @@ def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> 
 
 
 def _show_version(writer: ScriptWriter, step: Put, condition: str) -> None:
-    """The put's new version is not above each one that its other channels have."""
+    """Write a check that the put's new version is above those of its other channels."""
     write(step, writer)
     record = writer.model.record((step.thread, step.namespace, step.number))
     changed = {channel for channel, _ in step.changes}
@@ -193,7 +194,7 @@ def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any)
 
 
 def _show_input(writer: ScriptWriter, step: Put | PutWrites, difference: Difference) -> None:
-    """An argument is not what it was before the call."""
+    """Write a check that a call left its arguments unchanged."""
     name = str(difference.detail)
     if isinstance(step, Put):
         sources = put(step, writer, named=name)
@@ -219,7 +220,7 @@ def _unchanged(before: Any, after: Any) -> bool:
 
 
 def spoil(value: Any) -> None:
-    """Change a caller's own object in place, as an application may after the call."""
+    """Change an argument in place after the call, as an application may do with its own objects."""
     if isinstance(value, dict):
         for item in value.values():
             spoil(item)
@@ -233,7 +234,7 @@ def spoil(value: Any) -> None:
 
 
 def take_put_writes(step: PutWrites, context: Context) -> None:
-    """Write a batch, and look at its checkpoint or at everything."""
+    """Write a batch, then judge its checkpoint, or the whole store if judging is thorough."""
     if not context.takes_paths and step.path:
         step = replace(step, path="")
     context.last_change = step
@@ -261,7 +262,7 @@ def take_put_writes(step: PutWrites, context: Context) -> None:
 
 
 def _follow_writes(context: Context, step: PutWrites, address: Address) -> None:
-    """Put the batch into the model, and note what each write is evidence for."""
+    """Put a batch into the model, and note what each write is evidence for."""
     model = context.model
     earlier = dict(model.writes.get(address, {}))
     model.put_writes(step)

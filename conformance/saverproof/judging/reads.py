@@ -1,7 +1,7 @@
 """Takes the step that reads one checkpoint.
 
-A read that comes out wrong is asked again in its plainer forms: if one comes out otherwise, the
-form makes the difference (an id of None, a missing namespace, the loop's own config entries).
+A wrong answer is followed by plainer forms of the same read. If one of them is answered otherwise,
+the form makes the difference: an id of None, a missing namespace, the loop's own config entries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from saverproof.values import same
 
 
 def take_get_tuple(step: GetTuple, context: Context) -> None:
-    """Read a checkpoint; if the form of the question matters to the answer, that differs alone."""
+    """Read a checkpoint. If the answer depends on the form of the read, note only that."""
     log, observed = _ask(context, step)
     if log.differences and (cause := _cause(context, step)):
         expected = "the answer to the same question in its plain form"
@@ -70,7 +70,7 @@ def _cause(context: Context, step: GetTuple) -> Cause | None:
 
 
 def _show_form(writer: ScriptWriter, step: GetTuple, difference: Difference) -> None:
-    """The read in its plainest form, and as it is."""
+    """Write the read in its plainest form and as it is, with a comparison of both."""
     writer.helpers.add("shown")
     plain = GetTuple(step.thread, step.namespace or "", step.number)
     writer.say(f"expected = shown({read(plain, writer)})")
@@ -79,7 +79,7 @@ def _show_form(writer: ScriptWriter, step: GetTuple, difference: Difference) -> 
 
 
 def _show_input(writer: ScriptWriter, step: GetTuple, difference: Difference) -> None:
-    """The config is not what it was before the read."""
+    """Write a check that the read left its config unchanged."""
     config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
     writer.say(f"observed = {config}", writer.ask("get_tuple", "observed"), f"expected = {config}")
     complain(writer, unequal(difference.expected, difference.observed))
@@ -89,7 +89,7 @@ _FORM, _INPUT = Answer(_show_form), Answer(_show_input)
 
 
 def alike(left: Any, right: Any) -> bool:
-    """Whether two answers to a read say the same, their configs aside."""
+    """Return whether two answers to a read agree in everything but their configs."""
     if isinstance(left, Raised) or isinstance(right, Raised):
         return isinstance(left, Raised) and isinstance(right, Raised)
     if left is None or right is None:

@@ -1,4 +1,4 @@
-"""Second looks: the same question asked otherwise, to see what a wrong answer depends on."""
+"""Second looks: a question is asked in another form, to see what a wrong answer depends on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from saverproof.model.records import Address
 from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, ListTuples
 
 _VERY_MANY = 100_000
+"""A limit above the number of checkpoints in any store."""
 
 
 def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
-    """Note a listing that raised, unless it may be for a checkpoint that cannot be read at all."""
+    """Note that a listing raised, and why, unless an unreadable checkpoint explains it."""
     if (
         step.filter
         and sort_of(step.filter) is FilterSort.HOSTILE_KEY
@@ -52,7 +53,10 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
 
 
 def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
-    """Whether a listing raised for no more than the arguments that the loop gives as None."""
+    """Return whether a listing raises only because of arguments given as None, as the loop does.
+
+    If so, the difference is noted.
+    """
     if isinstance(_without_nones(context, step), Raised):
         return False
     log = context.facts.by(WholeListing(step, nones=True))
@@ -61,7 +65,7 @@ def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
 
 
 def refuses_no_namespace(context: Context, step: ListTuples) -> bool:
-    """Whether a listing raised for no more than that it names no namespace."""
+    """Return whether a listing raises only because it names no namespace."""
     if step.thread is None or step.namespace is not None:
         return False
     # In the root there may be nothing that the filter is held against.
@@ -70,7 +74,10 @@ def refuses_no_namespace(context: Context, step: ListTuples) -> bool:
 
 
 def _without_nones(context: Context, step: ListTuples) -> Any:
-    """The same listing, with the arguments left out that the loop gives as None."""
+    """Return the answer to the same listing without its None arguments.
+
+    Return a :class:`Raised` if it has none.
+    """
     thread = None if step.thread is None else context.real(step.thread)
     config, arguments = list_arguments(step, thread)
     given = {name: value for name, value in arguments.items() if value is not None}
@@ -80,13 +87,13 @@ def _without_nones(context: Context, step: ListTuples) -> Any:
 
 
 def is_listed_by_limit(context: Context, step: ListTuples, address: Address) -> bool:
-    """Whether a listing without a limit would show this, if it had one."""
+    """Return whether a listing without a limit would show the checkpoint if it had a large one."""
     limited = replace(step, limit=_VERY_MANY)
     return step.limit is None and address in ask(context, limited).addresses
 
 
 def is_listed_by_namespace(context: Context, step: ListTuples, address: Address) -> bool:
-    """Whether a listing that names no namespace would show this, if it named that."""
+    """Return whether a listing without a namespace would show the checkpoint if it named one."""
     if step.thread is None or step.namespace is not None:
         return False
     if is_listed_by_limit(context, step, address):
@@ -97,7 +104,7 @@ def is_listed_by_namespace(context: Context, step: ListTuples, address: Address)
 
 
 def plainer_reads(step: GetTuple) -> Iterator[tuple[Cause, GetTuple]]:
-    """A read without one of its forms, and what a right answer to it says."""
+    """Yield plainer forms of a read, each with the cause found if it is answered rightly."""
     if step.id_form is not IdForm.ABSENT:
         yield Cause.ID_FORM, replace(step, id_form=IdForm.ABSENT)
     if step.namespace is None:
@@ -107,7 +114,7 @@ def plainer_reads(step: GetTuple) -> Iterator[tuple[Cause, GetTuple]]:
 
 
 def plainer_listings(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:
-    """A listing without one of its forms or criteria, and what a right answer to it says."""
+    """Yield plainer forms of a listing, each with the cause found if it is answered rightly."""
     if step.id_form is not IdForm.ABSENT:
         yield Cause.ID_FORM, replace(step, id_form=IdForm.ABSENT)
     if step.extras != PLAIN:
@@ -123,7 +130,7 @@ def plainer_listings(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:
 
 
 def cause_of_missing(context: Context, step: ListTuples, address: Address) -> Cause:
-    """How a listing would have to be asked to give a checkpoint that it leaves out."""
+    """Return the cause of a missing checkpoint: the form of the listing that hides it."""
     if is_listed_by_namespace(context, step, address):
         return Cause.NAMESPACE_LEFT_OUT
     for cause, plainer in plainer_listings(step):

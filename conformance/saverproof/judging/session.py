@@ -1,4 +1,4 @@
-"""Takes the steps of a program on a saver one by one, follows them in the model, judges each."""
+"""Runs the steps of a program on a saver and in the model, and judges each of them."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from saverproof.steps.expanding import puts_of
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A difference with the contract it is blamed on, and the step that showed it.
+    """A difference, the contract it is blamed on, and the step that showed it.
 
-    ``diverged`` says that the saver had lost or invented checkpoints before the step, so that the
-    difference may follow from that.
+    ``position`` is the number of steps taken by then. ``diverged`` is True if the saver had lost or
+    invented checkpoints before the step: the difference may follow from that.
     """
 
     contract: str
@@ -54,11 +54,11 @@ class Breach:
 
     @property
     def hangs(self) -> bool:
-        """Whether a call never returns."""
+        """True if a call never returned."""
         return self.difference.kind.name == facts.HANG
 
     def show(self, writer: ScriptWriter, program: Program) -> None:
-        """Write the program, and a complaint of what its last step shows.
+        """Write the program, and the complaint about what its last step shows.
 
         Raises:
             NoScriptError: this cannot be shown by a script.
@@ -71,7 +71,7 @@ class Breach:
 class Session(Context):
     """One run of one program, step by step.
 
-    ``on_step`` is told of each step, and of how many were taken before it, before it is taken.
+    ``on_step`` is called before each step, with the step and the number of steps taken before it.
     """
 
     def __init__(
@@ -81,20 +81,24 @@ class Session(Context):
         self.on_step = on_step
         self.breaches: list[Breach] = []
         self.masked: list[Breach] = []
-        """What differs where something is known to be wrong: it is no breach by itself."""
+        """Differences where something was known to be wrong already. They do not count as
+        breaches.
+        """
         self.refused: set[str] = set()
-        """Hostile threads and namespaces that the saver refused, and that are left alone then."""
+        """Hostile threads and namespaces that the saver refused. Steps on them are not taken."""
         self.touched: Counter[Touched] = Counter()
-        """The points of the axes that the steps touched, and how often."""
+        """How often the steps touched each point of the axes."""
         self._opened_anew = False
 
     @property
     def checked(self) -> Counter[str]:
-        """How often each contract was judged and kept: what is broken counts where it is found."""
+        """How often each contract was judged and held. Breaches are counted where they are
+        found.
+        """
         return attribution.counted(self.facts.judged)
 
     def take(self, step: Step) -> list[Breach]:
-        """Take one step if it is legal here; gives the breaches it showed."""
+        """Take a step if it is legal now; return the breaches that it showed."""
         if objection(step, self.model) is not None or self._too_old(step):
             return []
         if own_objection(step, self) is not None:
@@ -116,11 +120,11 @@ class Session(Context):
         return self._attributed(step, known, diverged=diverged)
 
     def _over_all_threads(self, step: Step) -> bool:
-        """Whether a step lists what others have in the store, too."""
+        """Return whether a step lists all threads of a store that others use as well."""
         return self.store.ids is not None and isinstance(step, ListTuples) and step.thread is None
 
     def _touch(self, step: Step) -> None:
-        """Note which points of the axes a step touches, before it is taken."""
+        """Count the points of the axes that a step is about to touch."""
         self.touched.update(touched_by(step, self.model))
         if isinstance(step, GetTuple | ListTuples | WalkPages):
             crossed = len(self.store.drivers) > 1
@@ -132,7 +136,7 @@ class Session(Context):
             self._opened_anew = False
 
     def _unknown_hostile(self, step: Step) -> set[str]:
-        """The hostile names of a step of which the saver accepted nothing yet."""
+        """Return the hostile names of a step under which the saver has stored nothing yet."""
         hostile = hostile_names(step)
         if not hostile:
             return hostile
@@ -140,23 +144,25 @@ class Session(Context):
         return hostile.difference(*(address[:2] for address in addresses))
 
     def _was_refused(self, step: Step, known: int) -> bool:
-        """Whether all that went wrong is that the saver said no, which it may to a hostile id.
+        """Return whether the saver only refused a hostile id, which it may do.
 
-        What it has accepted it must show: an exception is then no refusal.
+        What was stored under the id must be shown: an exception is no refusal then.
         """
         fresh = self.facts.differences[known:]
         said_no = bool(fresh) and all(isinstance(d.observed, Raised) for d in fresh)
         return said_no and bool(self._unknown_hostile(step))
 
     def _too_old(self, step: Step) -> bool:
-        """Whether a shallow saver would have no use for a put, which is older than the newest."""
+        """Return whether a put is older than the newest checkpoint of a saver that keeps only the
+        newest.
+        """
         if not self.shallow or not isinstance(step, Put):
             return False
         latest = self.model.latest(step.thread, step.namespace)
         return latest is not None and step.number < latest
 
     def finish(self) -> list[Breach]:
-        """Look at everything once more at the end of a program."""
+        """Compare the whole store with the model at the end of a program; return the breaches."""
         known, diverged = self._known, self.model.diverged
         if self.taken:
             check_store(self)
@@ -166,7 +172,7 @@ class Session(Context):
 
     @property
     def _known(self) -> tuple[int, int]:
-        """How many differences are known so far, and how many masked ones."""
+        """The numbers of differences and of masked differences noted so far."""
         return len(self.facts.differences), len(self.facts.masked)
 
     def _attributed(self, step: Step, known: tuple[int, int], *, diverged: bool) -> list[Breach]:
@@ -183,8 +189,10 @@ class Session(Context):
         return attribution.attribute(difference, _acting(step, difference), self.model)
 
     def _blamed_where_masked(self, difference: Difference, step: Step) -> str:
-        """What is masked was there before the step: it goes with what showed it first, or with the
-        step that wrote it.
+        """Return the contract for a masked difference, which was there before this step.
+
+        It is that of the breach that showed it first, or else it is attributed to the step that
+        wrote it.
         """
         for known in self.breaches:
             if _are_of_one_fact(known.difference, difference):
@@ -194,7 +202,7 @@ class Session(Context):
 
 
 def _are_of_one_fact(one: Difference, other: Difference) -> bool:
-    """Whether two differences say something of the same write, value or field."""
+    """Return whether two differences are about the same write, value or field."""
     if one.write is not None or other.write is not None:
         return one.write is other.write
     if one.fact != other.fact or one.address is None or other.address is None:
@@ -213,7 +221,9 @@ def _wrote(step: Step, address: Address | None) -> bool:
 
 
 def _acting(step: Step, difference: Difference) -> Step:
-    """The step that a difference is held against: of a history, one of its puts."""
+    """Return the step that a difference is attributed to: for a history, the put of its
+    checkpoint.
+    """
     if not isinstance(step, PutHistory):
         return step
     puts = list(puts_of(step))

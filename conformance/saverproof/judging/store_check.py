@@ -1,4 +1,4 @@
-"""Looks at a store as a whole, and settles what the model left open."""
+"""Compares a whole store with the model, and lets the model follow what it had left open."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from saverproof.steps.identifiers import mint
 NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
 _VERY_MANY = 300
+"""Checkpoints above which the whole store is not read after each step, which would take their
+square.
+"""
 
 
 def check_store(context: Context) -> None:
-    """Read every checkpoint that is there or once was, and the latest of each namespace."""
+    """Read every checkpoint that is or was there, and the latest of each namespace."""
     model = context.model
     for address in [*model.addresses(), *model.gone]:
         read_back(context, address)
@@ -44,7 +47,7 @@ def _count_isolation(context: Context) -> None:
 
 
 def read_back(context: Context, address: Address) -> None:
-    """Read one checkpoint by its id and compare it, whether it should be there or not."""
+    """Read a checkpoint by its id and judge the answer, whether or not it should be there."""
     if address in context.model.unexpected:
         return
     look = ById(address)
@@ -52,7 +55,7 @@ def read_back(context: Context, address: Address) -> None:
 
 
 def judge_read(context: Context, log: FactLog, address: Address, observed: Any) -> None:
-    """Compare the answer to a read of one address; the model goes on with what was seen."""
+    """Judge the answer to a read of one address; the model follows what was seen."""
     model = context.model
     present = model.record(address) is not None
     known = context.unreadable.pop(address, None)
@@ -91,7 +94,10 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
 
 
 def answers_unknown_alike(context: Context, address: Address, observed: Any) -> bool:
-    """Whether what was never there, in a thread as known as this one, gets such an answer too."""
+    """Return whether an id that was never put gets such an answer as well.
+
+    The read is made in the same thread if the model knows that thread, else in an unused one.
+    """
     thread, namespace, _ = address
     known = thread if thread in context.model.threads else NEVER_USED
     answer = ById((known, namespace, _NO_SUCH_NUMBER)).ask(context)
@@ -99,7 +105,7 @@ def answers_unknown_alike(context: Context, address: Address, observed: Any) -> 
 
 
 def look_at_latest(context: Context, thread: str, namespace: str) -> None:
-    """Read a namespace without an id and see that the newest checkpoint comes."""
+    """Read a namespace without an id, and judge that its newest checkpoint comes."""
     look = Latest(thread, namespace)
     judge_latest(context, context.facts.by(look), thread, namespace, look.ask(context))
 
@@ -107,7 +113,7 @@ def look_at_latest(context: Context, thread: str, namespace: str) -> None:
 def judge_latest(
     context: Context, log: FactLog, thread: str, namespace: str, observed: Any
 ) -> None:
-    """Compare the answer to a read without an id."""
+    """Judge the answer to a read without an id."""
     latest = context.model.latest(thread, namespace)
     if isinstance(observed, Raised) and (thread, namespace, latest) in context.unreadable:
         return
@@ -135,7 +141,7 @@ def judge_latest(
 def _judge_nothing(
     context: Context, log: FactLog, thread: str, namespace: str, observed: Any
 ) -> None:
-    """Compare the answer to a read without an id of a namespace that holds nothing."""
+    """Judge the answer to a read without an id, of a namespace that holds nothing."""
     if observed is None:
         log.agree(facts.ABSENT)
     elif not _is_unexpected(context, thread, namespace, observed):
@@ -148,7 +154,7 @@ def _judge_nothing(
 
 
 def _taken_from(context: Context, thread: str, namespace: str, observed: Any) -> Cause | None:
-    """Which other place's checkpoint is shown, if it is one."""
+    """Return the cause if another place's checkpoint is shown, or None."""
     model, shown = context.model, shown_id(observed)
     owners = {
         (other, inside)
@@ -168,8 +174,10 @@ def _taken_from(context: Context, thread: str, namespace: str, observed: Any) ->
 
 
 def _is_not_stored(context: Context, own: Address, owner: tuple[str, str], observed: Any) -> bool:
-    """Whether an answer says that it is of another place with the same id, and only the one
-    without an id does: by its id, what is stored here is as it should be, or gone.
+    """Return whether an answer shows ``owner``'s checkpoint, which is not what ``own`` stores.
+
+    Both have the same id. The answer names the owner's thread and namespace, but a read of ``own``
+    by its id does not.
     """
     config = field(observed, "config")
     if place(config)[:2] != (context.real(owner[0]), owner[1]):
@@ -179,7 +187,7 @@ def _is_not_stored(context: Context, own: Address, owner: tuple[str, str], obser
 
 
 def _put_elsewhere(context: Context, thread: str, shown: Any) -> bool:
-    """Whether that checkpoint was put into the thread in another workspace."""
+    """Return whether this checkpoint was put into the thread in another workspace."""
     return any((thread, shown) == (other, mint(number)) for other, number in context.elsewhere)
 
 
@@ -195,7 +203,7 @@ def _is_unexpected(context: Context, thread: str, namespace: str, observed: Any)
 
 
 def known_numbers(context: Context, places: Iterable[tuple[str, str]]) -> set[int]:
-    """Every number that was ever put in these namespaces, or is unexpected there."""
+    """Return all numbers that were ever put into these namespaces, or shown there unexpectedly."""
     model = context.model
     wanted = set(places)
     numbers = {n for t, ns in wanted for n in model.history(t, ns)}
@@ -204,9 +212,9 @@ def known_numbers(context: Context, places: Iterable[tuple[str, str]]) -> set[in
 
 
 def touch(context: Context, address: Address) -> None:
-    """After a step that wrote: look at what it touched, or at everything if thorough.
+    """Look at the address that a step wrote to, or at the whole store if judging is thorough.
 
-    Everything is looked at when the program ends; among very many, not after each step.
+    A large store is looked at as a whole only at the end of the program.
     """
     if context.thorough and sum(1 for _ in context.model.addresses()) <= _VERY_MANY:
         check_store(context)

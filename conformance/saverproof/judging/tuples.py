@@ -1,4 +1,4 @@
-"""Compares one checkpoint tuple that a saver gave with what the model holds."""
+"""Compares one checkpoint tuple of a saver with the model."""
 
 from __future__ import annotations
 
@@ -31,14 +31,20 @@ from saverproof.values import same
 
 
 def is_another(model: Model, address: Address, observed: Any) -> bool:
-    """Whether another checkpoint of the namespace was answered, of which all the rest differs."""
+    """Return whether the answer is another checkpoint of the namespace.
+
+    Then all else differs as well, and is not compared.
+    """
     shown = shown_id(observed)
     known = map(mint, model.history(address[0], address[1]))
     return shown != mint(address[2]) and shown in known
 
 
 def _is_of_another_thread(model: Model, address: Address, checkpoint: Mapping[str, Any]) -> bool:
-    """Whether it has what another thread's checkpoint of the same id has, and is no copy."""
+    """Return whether the checkpoint has what another thread holds under the same id.
+
+    Threads that are copies of each other do not count.
+    """
     thread, namespace, number = address
     holders = {
         other
@@ -49,7 +55,7 @@ def _is_of_another_thread(model: Model, address: Address, checkpoint: Mapping[st
 
 
 def _copies_of(model: Model, thread: str) -> set[str]:
-    """The thread itself, and all that were copied from or to any of these."""
+    """Return the thread and all threads linked with it by copying, in either direction."""
     alike: set[str] = {thread}
     while further := [pair for pair in model.copies if alike & pair and not pair <= alike]:
         alike.update(*further)
@@ -57,7 +63,7 @@ def _copies_of(model: Model, thread: str) -> set[str]:
 
 
 def _has_all_of(record: Record, checkpoint: Mapping[str, Any]) -> bool:
-    """Whether a checkpoint has some values, and those and the versions of a record."""
+    """Return whether a checkpoint has values, and exactly the values and versions of a record."""
     values, channels = checkpoint.get("channel_values"), record.channels
     if not values or not is_mapping(values):
         return False
@@ -99,7 +105,7 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
 def _judge(
     log: FactLog, fact: Fact, fields: Iterable[Field], address: Address, shown: Shown
 ) -> None:
-    """Compare fields of one kind; those that differ are doubted, and masked from then on."""
+    """Compare fields of one kind. Once a field has differed, its later differences are masked."""
     doubts, agreed = shown.record.doubts, 0
     for field in fields:
         doubted = bool(doubts) and fact.of(field.detail) in doubts

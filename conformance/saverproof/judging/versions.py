@@ -1,4 +1,4 @@
-"""Takes the step that asks for channel versions, each of which has to be above the one before."""
+"""Takes the step that asks for channel versions, each of which must be above the one before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HOUR_S = 3_600
 
 
 def take_next_versions(step: NextVersions, context: Context) -> None:
-    """Ask for versions in a row, each greater than the one before."""
+    """Ask for several versions in a row, and judge that each is greater than the one before."""
     versions: list[Any] = []
     for number in range(step.count):
         current = versions[-1] if versions else None
@@ -39,7 +39,7 @@ def take_next_versions(step: NextVersions, context: Context) -> None:
 
 
 def _show_row(writer: ScriptWriter, step: NextVersions, difference: Difference) -> None:
-    """Versions minted in a row, which have to increase."""
+    """Write a check that versions made in a row increase."""
     back = [
         f"    if number == {step.count // 2}:",
         "        now = time.time",
@@ -63,7 +63,7 @@ _ROW = Answer(_show_row)
 
 @contextmanager
 def _set_back(by_s: int) -> Iterator[None]:
-    """Let the clock that Python code looks at go behind by so many seconds."""
+    """Set the clock that Python code reads back by so many seconds, within the block."""
     if not by_s:
         yield
         return
@@ -80,7 +80,10 @@ def _set_back(by_s: int) -> Iterator[None]:
 
 
 def _empty_of(version: Any) -> Any:
-    """What LangGraph takes a channel's version for that has none: its type's empty value."""
+    """Return what LangGraph takes as the version of a channel that has none.
+
+    It is the empty value of the versions' type.
+    """
     return type(version)()
 
 

@@ -1,4 +1,4 @@
-"""Puts a difference into a sentence that someone understands who does not know the kit."""
+"""Says in a sentence what differs, for a reader who does not know the kit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from saverproof.values import show
 
 
 def fact_in_words(difference: Difference) -> str:
-    """What is wrong, without where."""
+    """Return what is wrong, without where."""
     if difference.kind is OWN:
         return _own(difference.observed)
     if isinstance(difference.observed, Raised):
@@ -18,14 +18,14 @@ def fact_in_words(difference: Difference) -> str:
 
 
 def _own(observed: Any) -> str:
-    """What an author's rule or invariant complained of."""
+    """Return what an author's rule or invariant complained of."""
     error = getattr(observed, "error", None)
     first, *_ = str(error).split("\n")
     return first if isinstance(error, AssertionError) and first else f"it {observed}"
 
 
 def shown(difference: Difference, width: int) -> tuple[str, str]:
-    """What was expected and what was observed, each cut to ``width``."""
+    """Return what was expected and what was observed, each cut to ``width`` characters."""
     return _text(difference.expected, difference, width), _text(
         difference.observed, difference, width
     )

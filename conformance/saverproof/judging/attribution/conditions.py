@@ -1,4 +1,4 @@
-"""What the rules of attribution ask about a case, and what they answer where it takes a look."""
+"""Conditions of attribution rules, and the contracts that depend on details of a case."""
 
 from __future__ import annotations
 
@@ -25,38 +25,50 @@ from saverproof.steps.definitions import CopyThread, GetTuple, IdForm, ListTuple
 
 
 def due_to(*causes: Cause) -> Callable[[Case], bool]:
-    """Whether a second look found one of these causes."""
+    """Return a condition: a second look found one of these causes."""
     return lambda case: case.difference.cause in causes
 
 
 def is_of_another_place(case: Case) -> bool:
-    """Whether another thread's or namespace's is shown where something else is, or nothing is."""
+    """Return whether a checkpoint of another thread or namespace was shown.
+
+    An extra checkpoint counts only if it has no address in the model.
+    """
     extra, cause = case.kind is facts.EXTRA, case.difference.cause
     another = cause in (Cause.OTHER_THREAD, Cause.OTHER_NAMESPACE)
     return another and (not extra or case.is_nowhere())
 
 
 def expected(case: Case) -> str:
-    """The contract that made the fact expected, its cause considered."""
+    """Return the contract that made the fact expected; a cause found by a second look comes
+    first.
+    """
     causes = BY_CAUSE_OF_READ if isinstance(case.step, GetTuple) else BY_CAUSE
     cause = case.difference.cause
     return (causes.get(cause) if cause else None) or BY_FACT[case.kind]
 
 
 def by_itself(case: Case) -> str:
-    """The contract of a fact by itself: what was removed and is there, or the expected one."""
+    """Return the contract of a fact without regard to the step.
+
+    For a removed checkpoint that is still there, this is the contract of its removal.
+    """
     if case.kind is facts.EXTRA and case.address in case.model.gone:
         return BY_REMOVAL.get(case.model.gone[case.address], expected(case))
     return expected(case)
 
 
 def has_no_version(case: Case) -> bool:
-    """Whether the saver gave no version to put with."""
+    """Return whether a put could not be made because the saver gave no channel version."""
     return isinstance(getattr(case.difference.observed, "error", None), NoVersionError)
 
 
 def on_the_other_side(case: Case) -> bool:
-    """Whether a thread differs that the step did not touch, and that is a copy of one it did."""
+    """Return whether the thread that differs is a copy, or the source, of a thread that the step
+    touched.
+
+    Return False if the step itself touched that thread.
+    """
     if case.address is None or isinstance(case.step, CopyThread):
         return False
     touched, other = threads(case.step), case.address[0]
@@ -64,7 +76,7 @@ def on_the_other_side(case: Case) -> bool:
 
 
 def returned(case: Case) -> str | None:
-    """The contract that is broken if what differs was removed before, and is back now."""
+    """Return the contract that a return from removal breaks, or None if nothing returned."""
     if case.address is None:
         return None
     if case.kind is facts.EXTRA:
@@ -78,7 +90,7 @@ def returned(case: Case) -> str | None:
 
 
 def on_copy(case: Case) -> bool:
-    """Whether what differs is in the thread that was copied to."""
+    """Return whether the difference is in the target thread of a copy."""
     step = case.step
     return (
         isinstance(step, CopyThread) and case.address is not None and case.address[0] == step.target
@@ -86,70 +98,72 @@ def on_copy(case: Case) -> bool:
 
 
 def came_back(case: Case) -> bool:
-    """Whether what differs was removed before, and is back."""
+    """Return whether what differs was removed before, and has returned."""
     return bool(returned(case))
 
 
 def came_back_at_a_put(case: Case) -> bool:
-    """Whether a put brought it back."""
+    """Return whether a put brought back what was removed before."""
     # A value that another checkpoint shows now was put into it by this put, not by an earlier one.
     return not (case.elsewhere and case.kind in OF_VALUES) and came_back(case)
 
 
 def contract_of_return(case: Case) -> str:
-    """The contract of what was removed and is back."""
+    """Return the contract that a return from removal breaks."""
     return returned(case) or expected(case)
 
 
 def put_again(case: Case) -> bool:
-    """Whether the checkpoint that differs was put more than once."""
+    """Return whether the checkpoint that differs was put more than once."""
     return case.record is not None and case.record.puts > 1
 
 
 def contract_of_put_again(record: records.Record | None) -> str:
-    """The contract of putting the same, or other content, under an id again."""
+    """Return the contract for a second put under an id: with the same content, or with other
+    content.
+    """
     same = record is not None and records.PUT_AGAIN in record.last_marks
     return (upsert.PUT_IS_IDEMPOTENT if same else upsert.PUT_REPLACES).id
 
 
 def contract_of_replacing(case: Case) -> str:
-    """The contract of replacing a special write, by the batch that it is of."""
+    """Return the contract for replacing a special write, by the batch that the write belongs to."""
     mixed = case.write is not None and case.write.mixed
     kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
     return kind.id
 
 
 def contract_of_batch(case: Case) -> str:
-    """The contract of replacing special writes, by the batch that the step wrote."""
+    """Return the contract for replacing special writes, by the batch that the step wrote."""
     mixed = write_conditions.batch_is_mixed(case)
     kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
     return kind.id
 
 
 def other_thread(case: Case) -> bool:
-    """Whether a thread differs in which the step wrote nothing."""
+    """Return whether the difference is in a thread in which the step wrote nothing."""
     return case.elsewhere and case.thread_differs
 
 
 def refuses_empty_id(case: Case) -> bool:
-    """Whether a read with an empty id raised, which a read without one does not."""
+    """Return whether a read with an empty id raised, while the same read without an id did not."""
     asked = getattr(case.step, "id_form", None)
     refused = isinstance(case.difference.observed, Raised)
     return refused and asked is IdForm.EMPTY and case.difference.cause is Cause.ID_FORM
 
 
 def refuses_limit_zero(case: Case) -> bool:
-    """Whether a listing with a limit of 0 raised."""
+    """Return whether a listing with a limit of 0 raised."""
     return isinstance(case.step, ListTuples) and case.step.limit == 0
 
 
 def listed(ask: Callable[[Listed], bool]) -> Callable[[Case], bool]:
-    """Whether something holds of the checkpoint that a listing is wrong about."""
+    """Return a condition on the checkpoint that a listing is wrong about."""
     return lambda case: case.difference.listed is not None and ask(case.difference.listed)
 
 
 def outside(case: Case) -> bool:
-    """Whether a listing asked for one thread gave a checkpoint of another."""
+    """Return whether a listing of one thread gave a checkpoint of another thread."""
     listed, step = case.difference.listed, case.step
     return (
         listed is not None
@@ -160,7 +174,9 @@ def outside(case: Case) -> bool:
 
 
 def unasked_for(case: Case) -> bool:
-    """Whether the namespace or the id that a listing was asked for excludes it."""
+    """Return whether the listing's namespace or id excludes the checkpoint that it is wrong
+    about.
+    """
     listed, step = case.difference.listed, case.step
     if listed is None or not isinstance(step, ListTuples):
         return True
@@ -170,7 +186,7 @@ def unasked_for(case: Case) -> bool:
 
 
 def not_before(case: Case) -> bool:
-    """Whether a listing gave what is not before the id asked for."""
+    """Return whether a listing with ``before`` gave a checkpoint that is not before that id."""
     listed, step = case.difference.listed, case.step
     return (
         listed is not None
@@ -181,7 +197,7 @@ def not_before(case: Case) -> bool:
 
 
 def contract_of_metadata(case: Case) -> str:
-    """The contract of the first key in the filter that the saver shows wrongly."""
+    """Return the contract of the first filter key whose value the saver shows wrongly."""
     listed, step = case.difference.listed, case.step
     assert listed is not None
     assert isinstance(step, ListTuples)
@@ -191,7 +207,9 @@ def contract_of_metadata(case: Case) -> str:
 
 
 def contract_of_filter(case: Case) -> str:
-    """The contract of the filter, by the sort of entry that was not kept."""
+    """Return the contract of the most special kind of filter entry that the listing did not
+    follow.
+    """
     step, listed = case.step, case.difference.listed
     wanted = step.filter or {} if isinstance(step, ListTuples) else {}
     if case.kind is not facts.SELECTED or listed is None or listed.record is None:

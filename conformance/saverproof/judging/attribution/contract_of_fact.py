@@ -1,7 +1,7 @@
-"""Which contract makes a fact expected: the first part of the table.
+"""The contract that makes each fact expected: the first part of attribution.
 
-It answers what an agreement is evidence for, and what a difference breaks as far as the fact alone
-tells; :mod:`saverproof.judging.attribution.rules` has the rest.
+It tells which contract an agreement is evidence for, and which one a difference breaks if the fact
+alone decides. :mod:`saverproof.judging.attribution.rules` decides the other cases.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ BY_REMOVAL: Mapping[str, str] = {
     "delete_for_runs": deletion.RUNS.id,
     "prune": deletion.PRUNE_LATEST.id,
 }
-"""What a checkpoint that is still shown breaks, by the operation that was to remove it."""
+"""The contract broken by a checkpoint that is still shown, by the operation that removed it."""
 BY_RETURN: Mapping[str, str] = {**BY_REMOVAL, "delete_thread": deletion.NO_GHOSTS.id}
-"""What something breaks that was gone, and is back after a later put."""
+"""The contract broken by something removed that is back after a later put, by the removing
+operation.
+"""
 
 _FACTS: Mapping[str, tuple[Fact, ...]] = {
     identity.UNKNOWN_IS_NONE.id: (facts.ABSENT, facts.EXTRA, facts.UNKNOWN_RAISES),
@@ -139,12 +141,12 @@ BY_CAUSE: Mapping[Cause, str] = {
     Cause.PLACE: identity.LIST_SELECTS.id,
     Cause.HOWEVER_ASKED: identity.LIST_SELECTS.id,
 }
-"""What a second look settles, whatever the fact is."""
+"""The contract for each cause that a second look can find, whatever the fact is."""
 BY_CAUSE_OF_READ: Mapping[Cause, str] = {
     **BY_CAUSE,
     Cause.NAMESPACE_LEFT_OUT: identity.GET_DEFAULTS_TO_ROOT.id,
 }
-"""What it settles where one checkpoint was asked for."""
+"""The contract for each cause, where the step was a read of one checkpoint."""
 WHOLE_STEP: Mapping[type[steps.Step], str] = {
     steps.DeleteThread: deletion.THREAD_ALL.id,
     steps.DeleteForRuns: deletion.RUNS.id,
@@ -152,7 +154,9 @@ WHOLE_STEP: Mapping[type[steps.Step], str] = {
     steps.Reopen: lifecycle.REOPEN.id,
     steps.SetUp: lifecycle.SETUP_IDEMPOTENT.id,
 }
-"""Steps after which nothing else may differ, as after any scene: any difference is theirs."""
+"""The contract for any difference after a step that must change nothing else. Scenes are such steps
+too, and name their contract themselves.
+"""
 BY_STEP: Mapping[type[steps.Step], str] = {
     **WHOLE_STEP,
     steps.CopyThread: deletion.COPY_COMPLETE.id,
@@ -163,12 +167,14 @@ BY_STEP: Mapping[type[steps.Step], str] = {
 
 
 def of_whole_step(step: steps.Step) -> str:
-    """The contract that any difference breaks after a step that may change nothing else."""
+    """Return the contract that any difference breaks after a step which must change nothing
+    else.
+    """
     return step.contract.id if isinstance(step, Scene) else WHOLE_STEP[type(step)]
 
 
 def answered(step: steps.Step) -> str:
-    """The contract that a step leans on by being answered at all."""
+    """Return the contract that an answer to this step is evidence for, whatever the answer is."""
     match step:
         case steps.PutWrites():
             return (pending_writes.COMPLETE if step.writes else pending_writes.EMPTY_BATCH).id
@@ -190,7 +196,7 @@ _JUDGED: dict[Judged, str] = dict((*BY_FACT.items(), *BY_CIRCUMSTANCE.items(), *
 
 
 def counted(judged: Mapping[Judged, int]) -> Counter[str]:
-    """How often each contract was judged, given how often each fact was."""
+    """Return how often each contract was judged, from how often each fact was."""
     total: Counter[str] = Counter()
     for fact, times in judged.items():
         total[fact.id if isinstance(fact, Contract) else _JUDGED[fact]] += times

@@ -1,6 +1,4 @@
-"""What a feature of a program is, and the sorts there are: values, fields, metadata keys, and what
-steps have to do with each other.
-"""
+"""Features of programs: values, fields, metadata keys, and relations between steps."""
 
 from __future__ import annotations
 
@@ -17,21 +15,22 @@ from saverproof.values import CATALOGUE, Value
 NEVER_BEHIND_A_FEATURE = frozenset(
     {identity.INPUTS_UNTOUCHED.id, isolation.WORKSPACES.id, channels.VERSIONS_INCREASE.id}
 )
-"""Contracts whose breach says all: no feature of the program excuses it."""
+"""Contracts whose breach needs no further question: no feature of the program excuses it."""
 
 Kind = type[Put] | type[PutWrites]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Feature(Trait):
-    """A trait by which contracts are told apart: ``touches`` says which steps have it.
+    """A trait by which contracts are told apart. ``touches`` tells whether a step has it.
 
-    ``evident`` says that a step alone shows it, so that judging the step is evidence. With
-    ``only_for`` it is asked about breaches of these contracts alone, and never about those in
-    ``never_for``, which speak of it themselves; with ``facts`` only about differences of these
-    kinds. A feature whose contract is empty stands for what two steps have to do with each other,
-    which the breach's own contract is about: if the breach stays without it, that contract was
-    blamed in error.
+    ``evident`` is True if a single step can show the feature, so that judging the step is evidence.
+    ``only_for`` limits it to breaches of these contracts. ``never_for`` are contracts that cover
+    the feature themselves. ``facts`` limits it to differences of these kinds.
+
+    A feature without a contract stands for a relation between two steps that is the subject of the
+    breach's own contract. If the breach stays without the relation, that contract was blamed
+    wrongly.
     """
 
     touches: Callable[[Step], bool]
@@ -40,14 +39,14 @@ class Feature(Trait):
     never_for: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
     parts: tuple[Feature, ...] = ()
-    """What it is made of, if that can be taken out part by part."""
+    """Features that this one is made of, if they can be taken out one by one."""
 
     # Several speak of one contract: each is itself alone.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
     def may_be_behind(self, contract: str) -> bool:
-        """Whether the feature is asked about when this contract is broken."""
+        """Return whether to ask about the feature when this contract is broken."""
         if contract in self.never_for or contract in NEVER_BEHIND_A_FEATURE:
             return False
         return not self.only_for or contract in self.only_for
@@ -66,9 +65,10 @@ def values_of(
     *facts: str,
     never_for: frozenset[str] = frozenset(),
 ) -> Feature:
-    """A feature that is values of certain groups; without it they are texts.
+    """Return the feature of having values of certain groups; texts replace them.
 
-    Each kind of them is a part: a saver that loses one may refuse another for reasons of its own.
+    Each kind of value is a part, since a saver may lose one kind and refuse another for other
+    reasons.
     """
     names = frozenset(name for name, each in CATALOGUE.items() if wanted(each.group))
     whole = replace(_values_of_kinds(contract, kind, names, *facts), never_for=never_for)
@@ -103,7 +103,7 @@ def _each(change: Callable[[Any], Step]) -> Callable[[Program], Program]:
 
 
 def field_of(contract: str, name: str, plain: Any) -> Feature:
-    """A feature that is one field of a step, and its plain value."""
+    """Return the feature of a step's field that differs from its ``plain`` value."""
 
     def touches(step: Step) -> bool:
         return bool(getattr(step, name, plain) != plain)
@@ -116,7 +116,7 @@ def field_of(contract: str, name: str, plain: Any) -> Feature:
 
 
 def extras_of(contract: str, name: str) -> Feature:
-    """A feature that is one field of a config's extras."""
+    """Return the feature of one field in a config's extras."""
 
     def touches(step: Step) -> bool:
         return bool(getattr(getattr(step, "extras", PLAIN), name))
@@ -143,7 +143,7 @@ def metadata_keys(
     *never_for: str,
     only_for: frozenset[str] = frozenset(),
 ) -> Feature:
-    """A feature that is certain keys of the metadata."""
+    """Return the feature of certain metadata keys."""
 
     def touches(step: Step) -> bool:
         return isinstance(step, Put) and any(map(wanted, step.metadata or {}))
@@ -165,7 +165,7 @@ def between(
     *only_for: str,
     facts: frozenset[str] = frozenset(),
 ) -> Feature:
-    """A feature that no step alone shows."""
+    """Return a feature that lies in a relation between steps, so that no step alone shows it."""
     return Feature(
         contract, without, touches=touches, evident=False, only_for=frozenset(only_for), facts=facts
     )

@@ -1,8 +1,8 @@
-"""Features of steps that have a contract of their own, and how to write a program without them.
+"""Features of steps that have a contract of their own, and how to take them out of a program.
 
-A difference seen in a program with hostile thread ids may have nothing to do with them. So a
-difference is first blamed on what it is, and then each feature of the program that has its own
-contract is taken out in turn: if the difference goes with it, the feature's contract is broken.
+A difference in a program with hostile thread ids may have nothing to do with these ids. So it is
+first blamed on the contract of the fact. Then each feature with its own contract is taken out of
+the program in turn. If the difference goes with the feature, the feature's contract is broken.
 """
 
 from __future__ import annotations
@@ -60,10 +60,11 @@ def asked_about(
     kind: str | None = None,
     concerned: Callable[[Feature], bool] = lambda feature: True,
 ) -> Iterator[Feature]:
-    """The features of a program that may be behind a breach of a contract by a kind of fact, the
-    most telling first; what has parts, part by part. Only those that are ``concerned``.
+    """Yield the features of a program that may be behind a breach, the most telling first.
 
-    Whether a program has a feature takes long to say, so that is asked last.
+    A feature with parts is given part by part. ``kind`` is the kind of fact that differs. Only
+    features for which ``concerned`` is true are given. The program itself is searched last, because
+    that takes longest.
     """
     for feature in FEATURES:
         parts = [
@@ -80,13 +81,15 @@ def asked_about(
 
 
 def of_family(contracts: Iterable[str]) -> tuple[Feature, ...]:
-    """The features that belong to these contracts and that a single step shows."""
+    """Return the features that belong to these contracts and that a single step can show."""
     wanted = frozenset(contracts)
     return tuple(f for f in FEATURES if f.evident and f.contract in wanted)
 
 
 def evidence(step: Step, features: Iterable[Feature]) -> Iterable[Circumstance]:
-    """What judging a step is evidence of, by its own features."""
+    """Return the circumstances, one for each feature of the step, that judging the step
+    counts for.
+    """
     return (EVIDENCE[feature.contract] for feature in features if feature.touches(step))
 
 
@@ -111,12 +114,12 @@ def _writes_none(step: Step) -> bool:
 
 
 def _set_up_only(program: Program) -> Program:
-    """The same with set-ups of the open saver where it was closed and opened again."""
+    """Replace each reopening by a set-up of the open saver."""
     return tuple(steps.SetUp() if isinstance(step, steps.Reopen) else step for step in program)
 
 
 def _played(*kinds: type[Scene], facts: frozenset[str] = frozenset()) -> Feature:
-    """A feature that is scenes of these kinds; without it, what is plain of them is left."""
+    """Return the feature of having scenes of these kinds; their plain steps replace them."""
 
     def plain(program: Program) -> Program:
         left = (step.plain() if isinstance(step, kinds) else step for step in program)
@@ -144,12 +147,14 @@ _AGAIN = (
     upsert.SPECIAL_WRITE_LAST_WINS.id,
     upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
 )
-"""The contracts of a task that writes to its checkpoint again."""
+"""Contracts about a task that writes to its checkpoint again."""
 _LIKE_A_RETRY = (
     *(serialization.WRITE_VALUES.id, deletion.NO_GHOSTS.id),
     *(deletion.RUNS.id, deletion.PRUNE_LATEST.id),
 )
-"""What a batch written again may look like: a wrong value, or something removed that is back."""
+"""Contracts that a batch written again may seem to break: a wrong value, or a return from
+removal.
+"""
 WRITES = (
     COMPLETE,
     INDEX,
@@ -158,7 +163,7 @@ WRITES = (
     upsert.REPUT_KEEPS_WRITES.id,
     *_AGAIN,
 )
-"""The contracts that a lost or changed write may be blamed on."""
+"""Contracts that a lost or changed write may be blamed on."""
 ORDERED = (ordering.WRITES_SORTED.id, *WRITES)
 _FILTERS = (
     *(contract.id for contract in filtering.TABLE.contracts),
@@ -168,18 +173,18 @@ _LISTS = (
     *(ordering.BEFORE_IS_EXCLUSIVE.id, ordering.LIMIT_IS_A_PREFIX.id, ordering.PAGES_TILE.id),
     *(identity.LIST_SELECTS.id, isolation.THREADS.id, *_FILTERS),
 )
-"""The contracts of listings, which metadata that is missing or wrong does not excuse."""
+"""Contracts of listings. Missing or wrong metadata does not excuse a breach of them."""
 SELECTING = (ordering.PAGES_TILE.id, *_FILTERS)
-"""The contracts of what selects checkpoints, and may find one that was replaced."""
+"""Contracts of operations that select checkpoints, and may select one that was replaced."""
 _CONTENTS = (
     *(serialization.CHANNEL_VALUES.id, channels.UNCHANGED_CARRIED.id),
     channels.DROPPED_STAYS_DROPPED.id,
 )
-"""The contracts that a value may be blamed on which was there before a removal."""
+"""Contracts that a wrong value may be blamed on, if the value was there before a removal."""
 _PUT_AGAIN = (upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id)
-"""The contracts of what is put again, whether it was removed in between or not."""
+"""Contracts about putting a checkpoint again, whether or not it was removed in between."""
 _STORED = (serialization.METADATA.id, serialization.CHECKPOINT_FIELDS.id, *_CONTENTS)
-"""The contracts that a checkpoint which was replaced may be blamed on where it is listed."""
+"""Contracts that the listed contents of a replaced checkpoint may be blamed on."""
 FEATURES: tuple[Feature, ...] = (
     *LIFE,
     values_of(serialization.NON_FINITE.id, Put, lambda group: group == "non-finite", "raised"),
@@ -322,7 +327,9 @@ FEATURES: tuple[Feature, ...] = (
         only_for=frozenset({identity.PUT_RETURNS_ADDRESS.id}),
     ),
 )
-"""In the order in which they are tried: what an author would name first comes first."""
+"""All features, in the order in which they are tried: those that an author would name come
+first.
+"""
 EVIDENCE = {
     feature.contract: Circumstance(feature.contract) for feature in FEATURES if feature.evident
 }

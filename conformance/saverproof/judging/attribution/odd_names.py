@@ -1,4 +1,4 @@
-"""Which names of threads, namespaces, channels and tasks a saver may confuse, or refuse."""
+"""Names of threads, namespaces, channels and tasks that a saver may confuse or refuse."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _PLAIN_NODE = re.compile(r"[a-z]{1,60}(_?\d+)?")
 
 
 def is_hostile(thread: str) -> bool:
-    """Whether a thread id is one that a saver may confuse, or refuse."""
+    """Return whether a saver may confuse or refuse this thread id."""
     return not _PLAIN_THREAD.fullmatch(thread)
 
 
 @lru_cache(maxsize=1_024)
 def is_hostile_namespace(namespace: str) -> bool:
-    """Whether a namespace is of a node whose name a saver may confuse, or refuse."""
+    """Return whether a saver may confuse or refuse a node name in this namespace."""
     first, *others = (part.partition(":")[0] for part in namespace.split("|"))
     # A second call in one task has a number for a part of its own.
     nodes = [first, *(node for node in others if not node.isdecimal())]
@@ -27,41 +27,44 @@ def is_hostile_namespace(namespace: str) -> bool:
 
 
 def hostile_names(step: Step) -> set[str]:
-    """The threads and namespaces of a step that a saver may confuse, or refuse."""
+    """Return the threads and namespaces of a step that a saver may confuse or refuse."""
     namespace = getattr(step, "namespace", None) or ""
     odd = {namespace} if is_hostile_namespace(namespace) else set()
     return odd.union(filter(is_hostile, renaming.threads(step)))
 
 
 def has_hostile_namespace(step: Step) -> bool:
-    """Whether the step's namespace is a hostile one."""
+    """Return whether the step's namespace is hostile."""
     return is_hostile_namespace(getattr(step, "namespace", None) or "")
 
 
 def plain_nodes(program: Program) -> Program:
-    """The program with plain names in place of hostile namespaces."""
+    """Return the program with plain names for its hostile namespaces."""
     return renaming.plain_where(program, is_hostile_namespace)
 
 
 def has_hostile_thread(step: Step) -> bool:
-    """Whether one of the step's threads is a hostile one."""
+    """Return whether one of the step's threads is hostile."""
     return any(map(is_hostile, renaming.threads(step)))
 
 
 def has_named_namespace(step: Step) -> bool:
-    """Whether the step's namespace is of a form that LangGraph does not make, or not as it is."""
+    """Return whether the namespace is other than the plain forms that LangGraph makes.
+
+    A bare node name counts as such a form as well.
+    """
     # A bare node name is one of the forms that LangGraph makes, plain as it is.
     namespace = getattr(step, "namespace", None) or ""
     return namespace == renaming.PLAIN_NAMESPACE or not renaming.is_plain_namespace(namespace)
 
 
 def is_in_a_namespace(step: Step) -> bool:
-    """Whether the step is about another namespace than the root."""
+    """Return whether the step names a namespace other than the root."""
     return bool(getattr(step, "namespace", None))
 
 
 def has_odd_name(step: Step) -> bool:
-    """Whether a channel, node or path of the step is named as few are."""
+    """Return whether a channel, node or task path of the step has an unusual name."""
     if isinstance(step, PutWrites) and not renaming.PLAIN_PATH.fullmatch(step.path):
         return True
     return not all(map(renaming.PLAIN_NAME.fullmatch, renaming.names(step)))

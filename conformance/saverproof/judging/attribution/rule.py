@@ -1,4 +1,4 @@
-"""What a rule of attribution is, and the case that it is asked about."""
+"""A rule of attribution, and the case that it decides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Case:
 
     @property
     def kind(self) -> Fact:
-        """What sort of fact differs."""
+        """The kind of fact that differs."""
         return self.difference.kind
 
     @property
@@ -36,7 +36,7 @@ class Case:
 
     @property
     def record(self) -> Record | None:
-        """What the model has of the checkpoint that differs."""
+        """The model's record of the checkpoint that differs."""
         return None if self.address is None else self.model.record(self.address)
 
     @property
@@ -49,21 +49,21 @@ class Case:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether another checkpoint differs than the step wrote."""
+        """True if the difference is in another checkpoint than the step wrote."""
         return self.address != self.place
 
     @property
     def thread_differs(self) -> bool:
-        """Whether a thread differs in which the step wrote nothing."""
+        """True if the difference is in another thread than the step wrote to."""
         return bool(self.address and self.place and self.address[0] != self.place[0])
 
     @property
     def namespace_differs(self) -> bool:
-        """Whether a namespace differs in which the step wrote nothing."""
+        """True if the difference is in another namespace than the step wrote to."""
         return bool(self.address and self.place and self.address[1] != self.place[1])
 
     def is_nowhere(self) -> bool:
-        """Whether what differs is no checkpoint's."""
+        """Return whether the difference belongs to no checkpoint."""
         return self.address is None
 
 
@@ -72,7 +72,11 @@ Contract = str | Callable[[Case], str]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """For differences of these ``facts`` (none: any) ``after`` such a step, if ``when`` holds."""
+    """A rule that attributes a difference to ``contract``.
+
+    It applies to differences of these ``facts`` (all if empty), ``after`` such a step, if ``when``
+    is true of the case.
+    """
 
     why: str
     contract: Contract
@@ -81,7 +85,7 @@ class Rule:
     after: type[Step] | tuple[type[Step], ...] = Step
 
     def fits(self, case: Case) -> bool:
-        """Whether the rule decides this case."""
+        """Return whether the rule decides this case."""
         return (
             (not self.facts or case.kind in self.facts)
             and isinstance(case.step, self.after)
@@ -90,5 +94,5 @@ class Rule:
 
 
 def after(step: type[Step] | tuple[type[Step], ...], *rules: Rule) -> tuple[Rule, ...]:
-    """These rules, for differences after such a step alone."""
+    """Return these rules, limited to differences after such a step."""
     return tuple(replace(rule, after=step) for rule in rules)

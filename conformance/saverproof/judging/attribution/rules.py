@@ -1,8 +1,8 @@
-"""Which contract a difference breaks, given the step that brought it: rules, in order.
+"""Attributes a difference to a contract, by rules that know the step which brought it.
 
-A fact alone does not tell: a value that differs after one put is serialization's, after a second
-put of the same id it is upsert's. The first rule that fits decides, so each may rely on those
-above it; what none of them settles breaks the contract that made the fact expected.
+The fact alone does not decide: a wrong value after one put is about serialization, after a second
+put of the same id about upsert. The first rule that fits decides, so a rule may rely on those above
+it. If no rule fits, the contract that made the fact expected is broken.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ RULES: tuple[Rule, ...] = (*OWN, *ANSWERS, *CHANGES)
 
 
 def attribute(difference: Difference, step: Step, model: Model) -> str:
-    """The contract that a difference breaks, given the step after which it was first seen."""
+    """Return the contract that a difference breaks; ``step`` is the one after which it was first
+    seen.
+    """
     case = Case(difference, step, model)
     rule = next((rule for rule in RULES if rule.fits(case)), None)
     if rule is None:

@@ -1,4 +1,4 @@
-"""Rules for what a call shows by itself: second looks, listings, and calls that raise."""
+"""Attribution rules for what a call shows by itself: second looks, listings, calls that raise."""
 
 from __future__ import annotations
 

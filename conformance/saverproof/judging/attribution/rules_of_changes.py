@@ -1,4 +1,4 @@
-"""Rules for what steps that change a store have changed: removing, copying, putting, writing."""
+"""Attribution rules for steps that change a store: removing, copying, putting, writing."""
 
 from __future__ import annotations
 

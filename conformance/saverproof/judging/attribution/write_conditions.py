@@ -1,4 +1,4 @@
-"""What the rules ask about pending writes after a batch was written."""
+"""Conditions of attribution rules about pending writes, after a batch was written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _of_task(case: Case) -> Iterator[PendingWrite]:
 
 
 def stored_already(case: Case) -> set[str]:
-    """The channels of a batch for which something is stored already."""
+    """Return the channels of the batch whose place holds a stored write."""
     step, stored = _batch(case), _stored(case)
     return {
         channel
@@ -39,23 +39,23 @@ def stored_already(case: Case) -> set[str]:
 
 
 def regular_stored_already(case: Case) -> bool:
-    """Whether something is stored already for a regular write of a batch."""
+    """Return whether the place of one of the batch's regular writes holds a stored write."""
     return not stored_already(case) <= SPECIAL_INDEX.keys()
 
 
 def batch_is_mixed(case: Case) -> bool:
-    """Whether a batch has regular writes."""
+    """Return whether the batch has regular writes."""
     return any(channel not in SPECIAL_INDEX for channel, _ in _batch(case).writes)
 
 
 def of_the_task(case: Case) -> bool:
-    """Whether a write that should not be there is of the batch's task."""
+    """Return whether the extra write belongs to the batch's task."""
     item = case.difference.item
     return isinstance(item, tuple) and bool(item[0] == task_id(_batch(case).task))
 
 
 def of_the_batch(case: Case) -> bool:
-    """Whether a write that should not be there is one that the batch just brought."""
+    """Return whether the extra write is one of the batch: same task, channel and value."""
     step = _batch(case)
     task, channel, value = case.difference.item
     return bool(task == task_id(step.task)) and any(
@@ -64,12 +64,12 @@ def of_the_batch(case: Case) -> bool:
 
 
 def is_known(case: Case) -> bool:
-    """Whether the difference is about a write that the model has."""
+    """Return whether the difference is about a write that the model has."""
     return case.write is not None
 
 
 def is_special(case: Case) -> bool:
-    """Whether the write is to a special channel."""
+    """Return whether the write is to a special channel."""
     return case.write is not None and case.write.index < 0
 
 
@@ -82,7 +82,9 @@ def _in_batch(case: Case, write: PendingWrite) -> bool:
 
 
 def is_stale(case: Case) -> bool:
-    """Whether a special write of the batch shows a value that was to be replaced, now or before."""
+    """Return whether a special write of the batch shows a value that was replaced, now or
+    earlier.
+    """
     write = case.write
     if write is None or case.kind is not WRITE_VALUE or not _in_batch(case, write):
         return False
@@ -91,7 +93,7 @@ def is_stale(case: Case) -> bool:
 
 
 def was_written(case: Case) -> bool:
-    """Whether the value that a write shows is one that some write of its channel has."""
+    """Return whether the value shown is one that some write to this channel has or had."""
     _, channel, shown = case.difference.observed
     values = [value for name, value in _batch(case).writes if name == channel]
     for write in _stored(case).values():
@@ -101,7 +103,10 @@ def was_written(case: Case) -> bool:
 
 
 def displaced(case: Case) -> bool:
-    """Whether a special and a regular write of the task met at one place of their batches."""
+    """Return whether a special and a regular write of the task share a position in their batches.
+
+    Then one may have taken the other's place.
+    """
     step, write = _batch(case), case.write
     if write is None or write.task != step.task:
         return False
@@ -123,18 +128,18 @@ def displaced(case: Case) -> bool:
 
 
 def replaced_by_batch(case: Case) -> bool:
-    """Whether the batch replaced what was stored for the write."""
+    """Return whether the batch replaced an earlier value of the write."""
     write = case.write
     return write is not None and bool(write.earlier) and _in_batch(case, write)
 
 
 def of_another_task(case: Case) -> bool:
-    """Whether the write is not of the batch's task."""
+    """Return whether the write belongs to another task than the batch's."""
     return case.write is not None and case.write.task != _batch(case).task
 
 
 def was_added_to(case: Case) -> bool:
-    """Whether the task had regular writes before this batch."""
+    """Return whether the task had regular writes before this batch."""
     write = case.write
     if write is None:
         return False

@@ -1,7 +1,7 @@
-"""The rare kinds of step, one module for each or for near twins.
+"""Scenes: rare kinds of step, one module for each, or for a pair of similar ones.
 
-A module has all that there is to say of its scene: what it is as data, how it is made, told, played
-on a saver, and written into a script. To import this package makes all of them known.
+Each module has everything about its scene: its data, how it is made, described, played on a saver,
+and written into a script. Importing this package registers all scenes.
 """
 
 from saverproof.judging.scenes.abandoned_list import AbandonList

@@ -1,4 +1,4 @@
-"""A listing that is left after its first item: it leaves nothing behind."""
+"""The scene of a listing that is abandoned after its first item, and must leave nothing behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from saverproof.steps.describing import text
 
 @dataclass(frozen=True, slots=True)
 class AbandonList(Scene):
-    """Leave a listing of the thread after its first item."""
+    """A listing of the thread that is abandoned after its first item."""
 
     thread: str
 

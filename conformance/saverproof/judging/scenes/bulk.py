@@ -1,4 +1,4 @@
-"""Very much of something at once: limits that a saver may have."""
+"""The scene of very many writes, channels or checkpoints at once, to find a saver's limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COUNT = Fact("count", "not everything that was stored is there")
 
 @dataclass(frozen=True, slots=True)
 class Bulk(Scene):
-    """Many of something at once: ``writes``, ``channels`` or ``checkpoints``."""
+    """Very many of something at once: ``writes``, ``channels`` or ``checkpoints``."""
 
     kind: str
     thread: str
@@ -64,7 +64,7 @@ class Bulk(Scene):
             self.compare(context, _COUNT, address, *answer)
 
     def _stored(self, context: Context) -> tuple[Any, Any]:
-        """How much is put, and how much of it is shown."""
+        """Return how many were put, and how many of them are shown."""
         thread, driver = context.real(self.thread), context.driver
         if self.kind == "checkpoints":
             return self.count, self._history(context, thread)
@@ -89,7 +89,7 @@ class Bulk(Scene):
         return self.count, len(shown) if right else f"{len(shown)} writes, not the ones given"
 
     def _history(self, context: Context, thread: str) -> int:
-        """Put one checkpoint after the other; gives how many are listed."""
+        """Put checkpoints one after another; return how many are listed."""
         driver, model = context.driver, Model()
         for number in range(self.number, self.number + self.count):
             before = number - 1 if number > self.number else None
@@ -119,7 +119,9 @@ class Bulk(Scene):
             compare(writer, observed, expected)
 
     def _write(self, writer: ScriptWriter) -> tuple[str, str]:
-        """Write the calls; gives what is to be observed after them, and what is expected."""
+        """Write the calls; return expressions for what is observed after them, and what is
+        expected.
+        """
         writer.helpers.add("checkpoint")
         writer.id(self.number)
         start, at = writer.config(self.thread, ""), writer.config(self.thread, "", self.number)
@@ -162,4 +164,4 @@ BULKS = (
     Bulk("channels", "a", 1, 1_000),
     Bulk("checkpoints", "a", 1, 5_000),
 )
-"""Each on a store of its own: some savers take longer for every operation, the more they hold."""
+"""The scenes that are played, each on a new store: some savers get slower the more they hold."""

@@ -1,4 +1,6 @@
-"""A shallow copy of a saver, as ``with_allowlist`` makes: it works, and the saver outlives it."""
+"""The scene of a shallow copy of a saver, as ``with_allowlist`` makes. The saver must outlive
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from saverproof.steps.definitions import Step
 
 @dataclass(frozen=True, slots=True)
 class Clone(Scene):
-    """Go on through a shallow copy with another serializer object, as ``with_allowlist`` makes."""
+    """A shallow copy with another serializer object, as ``with_allowlist`` makes, used from then
+    on.
+    """
 
     about: ClassVar[Contract] = lifecycle.SHALLOW_CLONE
 
@@ -46,7 +50,7 @@ class Clone(Scene):
 
 @dataclass(frozen=True, slots=True)
 class DropClone(Scene):
-    """Drop the shallow copy and go on with the saver itself."""
+    """The end of a shallow copy; the saver itself is used again."""
 
     about: ClassVar[Contract] = lifecycle.SHALLOW_CLONE
 
@@ -80,7 +84,10 @@ def clone_or_drop(model: Model, choose: Random, theme: Theme) -> Step:
 
 
 def _sign_of_life(saver: Any) -> Callable[[], Any]:
-    """Gives the saver for as long as it is there, or something for good if that cannot be told."""
+    """Return a function that gives the saver while it exists, then None.
+
+    For a saver that allows no weak references it never gives None.
+    """
     try:
         return weakref.ref(saver)
     except TypeError:

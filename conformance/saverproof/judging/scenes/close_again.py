@@ -1,4 +1,4 @@
-"""Closing a saver that is closed: it does no harm."""
+"""The scene of closing a saver that is closed already, which must do no harm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saverproof.steps.definitions import Reopen, Step
 
 @dataclass(frozen=True, slots=True)
 class CloseAgain(Scene):
-    """Close the saver twice, then open it again."""
+    """Closing the saver twice, then opening it again."""
 
     about: ClassVar[Contract] = lifecycle.CLOSE_IDEMPOTENT
     calls_optional: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class CloseAgain(Scene):
 
 
 def _closers(saver: Any) -> list[Callable[[], Any]]:
-    """The methods that close a saver, for the sync API and the async one."""
+    """Return the methods that close a saver: those of the sync API and of the async one."""
     return [getattr(saver, name) for name in ("close", "aclose") if hasattr(saver, name)]
 
 

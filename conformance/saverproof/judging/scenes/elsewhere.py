@@ -1,4 +1,4 @@
-"""A second workspace beside the first: neither shows what the other holds."""
+"""The scene of a second workspace: neither workspace may show what the other holds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PUT = Fact("put", "storing it changes what is stored elsewhere")
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere(Scene):
-    """Open the saver on another workspace, put a checkpoint there and look at what it sees."""
+    """The saver on a second workspace: a checkpoint is put there, and what it shows is judged."""
 
     thread: str
     number: int
@@ -61,7 +61,7 @@ class Elsewhere(Scene):
         check_store(context)
 
     def _visit(self, context: Context) -> tuple[list[Any], Any]:
-        """What a second workspace shows of the first one's, and of what is put into it."""
+        """Return what a second workspace shows of the first, and of what was put into it."""
         own, log = context.store, context.facts.by(self)
         # By the same ids in both: one store for all would show it.
         with Store(own.target, own.folder, own.loop, own.apis[:1], own.ids) as other:
@@ -103,7 +103,7 @@ class Elsewhere(Scene):
         complain(writer, wrong)
 
     def _write(self, writer: ScriptWriter, *, seen: bool = False, put: bool = False) -> None:
-        """Write the visit; ``observed`` is all that is seen there, or what is put there."""
+        """Write the visit. ``observed`` is then what was seen there, or what was put there."""
         writer.helpers |= {"opened", "checkpoint"}
         new = writer.mint(channel="notes").partition("[")[0]
         writer.id(self.number)

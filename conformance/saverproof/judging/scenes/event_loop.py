@@ -1,4 +1,6 @@
-"""A sync call on the thread of a running event loop: it must not wait for that loop."""
+"""The scene of a sync call on the thread of a running event loop: it must not wait for that
+loop.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,9 @@ from saverproof.targets.event_loop import EventLoop
 
 ON_THE_LOOP = ("get_tuple", "list", "delete_thread", "put", "put_writes")
 PATIENCE_S = 5.0
-"""How long nothing may move before a call counts as one that waits for itself."""
+"""Seconds without any progress after which a call counts as waiting for itself."""
 _AT_MOST = 6
-"""How many times as long one is waited for that is at work."""
+"""Multiples of these seconds that a call may take as long as it makes progress."""
 
 
 _HANG = Fact(facts.HANG, "the call never returns")
@@ -45,7 +47,7 @@ _HANG = Fact(facts.HANG, "the call never returns")
 
 @dataclass(frozen=True, slots=True)
 class CallOnLoop(Scene):
-    """Make a sync call on the thread of a running event loop."""
+    """A sync call on the thread of a running event loop."""
 
     operation: str
     thread: str
@@ -97,7 +99,10 @@ class CallOnLoop(Scene):
             context.facts.differ(facts.VERSION_RAISED, None, "a version", outcome[0])
 
     def _call(self, context: Context) -> Raised | None:
-        """Open a store on a loop of its own and call the saver there; why it did not come to it."""
+        """Open a store on a new event loop and call the saver there.
+
+        Return None, or a :class:`Raised` that says why the call was never made.
+        """
         own = context.store
 
         async def on_the_loop(called: Callable[[], Any]) -> None:
@@ -115,7 +120,7 @@ class CallOnLoop(Scene):
     # --- in scripts --------------------------------------------------------------------------
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """The script's own thread waits for the one whose event loop makes the call."""
+        """Write a script whose own thread waits for the thread whose event loop makes the call."""
         writer.patience_s = PATIENCE_S
         calls, writer.calls = writer.calls, CallSource("sync", managed=False)
         lines = lines_of(self._step, writer)

@@ -1,4 +1,6 @@
-"""The files that a saver leaves in its workspace: who may read them, and whether they hide much."""
+"""The scene of looking at a workspace's files: who may read them, and whether they are
+encrypted.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ _PLAINTEXT = Fact("plaintext", "secrets can be read in the files")
 
 @dataclass(frozen=True, slots=True)
 class CheckFiles(Scene):
-    """Look at the files below the workspace: ``encrypted`` for plaintext, ``private`` for modes."""
+    """A look at the files of the workspace: ``encrypted`` for plaintext, ``private`` for modes."""
 
     look_for: str
 
@@ -151,18 +153,18 @@ class CheckFiles(Scene):
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """The regular files of a workspace, in a settled order."""
+    """Return the regular files below a folder, in a fixed order."""
     return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
 
 
 def _as_bytes(secret: Value) -> bytes:
-    """What to look for in the files."""
+    """Return the bytes of a value that are searched for in the files."""
     plain = secret.make()
     return plain if isinstance(plain, bytes) else str(plain).encode()
 
 
 class _Cipher:
-    """A stream cipher good enough to hide a word from a search; it protects nothing else."""
+    """A stream cipher for tests: it hides a word from a search, and protects nothing."""
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         return "saverproof", _mixed(plaintext)

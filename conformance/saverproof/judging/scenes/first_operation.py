@@ -1,4 +1,4 @@
-"""Any operation may be the first on a new store."""
+"""The scene of the first operation on a new store, which may be any."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from saverproof.scripts.statements import write
 from saverproof.scripts.writer import ScriptWriter
 
 FIRST_OPERATIONS = ("put", "put_writes", "get_tuple", "list")
-"""Those that every saver has."""
+"""The operations that every saver has."""
 
 
 _RAISED = Fact("raised")
 
 
 class _SetUpError(Exception):
-    """The saver's setup raised."""
+    """The failure of the saver's own setup."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstOperation(Scene):
-    """Open a new store and make this operation the first on it, set up or not."""
+    """An operation as the first on a new store, which is set up or not."""
 
     operation: str
     set_up: bool

@@ -1,4 +1,4 @@
-"""A value that cannot be serialized: it is refused, and nothing of the call is stored."""
+"""The scene of a value that cannot be serialized. Nothing of the refused call may be stored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
 
 @dataclass(frozen=True, slots=True)
 class RefuseValue(Scene):
-    """Hand over a value that cannot be serialized, in a put or in the middle of a batch."""
+    """A call with a value that cannot be serialized, in a put or in the middle of a batch."""
 
     operation: str
     thread: str

@@ -1,4 +1,4 @@
-"""What a scene is: a rare kind of step that is one example by itself."""
+"""The base class of scenes: rare kinds of step that are examples by themselves."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from saverproof.steps.describing import words
 
 
 class Scene(Step, ABC, abstract=True):
-    """A rare kind of step, whose class says all there is to say of it.
+    """A rare kind of step, whose class has everything about it.
 
-    It is the look of what it shows by itself (:class:`saverproof.judging.facts.Look`).
+    A scene is also the look for what it shows by itself (:class:`saverproof.judging.facts.Look`).
     """
 
     __slots__ = ()
@@ -30,48 +30,50 @@ class Scene(Step, ABC, abstract=True):
 
     @property
     def contract(self) -> Contract:
-        """The contract of this very scene, where that depends on what is played."""
+        """The contract of this scene; subclasses override it if it depends on what is played."""
         return self.about
 
     @abstractmethod
     def words(self) -> str:
-        """What happens, in a line."""
+        """Return one line that says what happens."""
 
     @abstractmethod
     def play(self, context: Context) -> None:
-        """Play the scene on the saver and in the model, and note what came of it."""
+        """Play the scene on the saver and in the model, and note the facts."""
 
     def compare(
         self, context: Context, fact: Fact, address: Address | None, expected: Any, observed: Any
     ) -> None:
-        """Note whether what the scene shows by itself is as it should be."""
+        """Compare what the scene shows by itself with what is expected, and note the fact."""
         if expected == observed:
             context.facts.agree(self.contract)
         else:
             context.facts.by(self).differ(fact, address, expected, observed)
 
     def write(self, writer: ScriptWriter) -> None:
-        """Write the scene into a script as a step among others.
+        """Write the scene into a script, as one step among others.
 
         Raises:
-            NoScriptError: there are no statements for it.
+            NoScriptError: the scene has no statements.
         """
         raise NoScriptError(f"no statements for a {type(self).__name__} step")
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the scene into a script with a complaint of what it shows by itself.
+        """Write the scene into a script, with the complaint about what it shows by itself.
 
         Raises:
-            NoScriptError: it shows nothing by itself.
+            NoScriptError: the scene shows nothing by itself.
         """
         raise NoScriptError(f"no check of {difference.fact!r} in {type(self).__name__}")
 
     def objection(self, model: Model) -> str | None:
-        """Why the scene may not be played now; None if it may."""
+        """Return why the scene may not be played now, or None if it may."""
         return None
 
     def plain(self) -> Step | None:
-        """What is left of the step without the scene: nothing, as a rule."""
+        """Return the ordinary step that stands for the scene in a simpler program; None if none
+        does.
+        """
         return None
 
 
