@@ -1,1 +1,1 @@
-"""Programs: what makes steps that are legal where they are made, and what shortens them."""
+"""Programs: how they are made of legal steps, rewritten, and shortened."""

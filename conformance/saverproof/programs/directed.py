@@ -1,4 +1,4 @@
-"""Short programs that try each member of a finite set: no dice decide what is looked at."""
+"""Short programs that try each member of a finite set, so that chance leaves none out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from saverproof.values import Value
 
 
 def _stored(names: NameSet) -> Iterator[Step]:
-    """A checkpoint with a task's writes in every namespace of every thread."""
+    """Yield a checkpoint with a task's writes for every namespace of every thread."""
     places = [(thread, namespace) for thread in names.threads for namespace in names.namespaces]
     for number, (thread, namespace) in enumerate(places, start=1):
         yield checkpoint(thread, number, namespace=namespace)
@@ -40,7 +40,7 @@ def _stored(names: NameSet) -> Iterator[Step]:
 
 
 def _read(names: NameSet) -> Iterator[Step]:
-    """Each by every read that does not name a checkpoint."""
+    """Yield every kind of read that names no checkpoint, for every thread and namespace."""
     for thread in names.threads:
         yield ListTuples(thread)
         for namespace in names.namespaces:
@@ -49,7 +49,9 @@ def _read(names: NameSet) -> Iterator[Step]:
 
 
 def _told_apart(names: NameSet) -> Iterator[Program]:
-    """All are stored and read; then one is deleted, each in its turn, which leaves the others."""
+    """Yield a program for each thread: all names are stored and read, then this thread is
+    deleted.
+    """
     for thread in names.threads:
         yield (*_stored(names), *_read(names), DeleteThread(thread), *_read(names))
 
@@ -57,11 +59,13 @@ def _told_apart(names: NameSet) -> Iterator[Program]:
 HOSTILE_THREADS: tuple[Program, ...] = tuple(
     program for names in HOSTILE for program in _told_apart(names)
 )
-"""Each hostile thread id beside those that it may be taken for, and deleted beside them."""
+"""Each hostile thread id next to those that a saver may take for it; each is deleted in turn."""
 
 
 def _joined() -> Iterator[Step]:
-    """A checkpoint in each of two places for each sign, which gives them one key if it joins it."""
+    """Yield checkpoints in two places for each sign: joined by that sign, both places give
+    one key.
+    """
     places = [(f"a{sign}x", "y") for sign in JOINING] + [("a", f"x{sign}y") for sign in JOINING]
     for number, (thread, namespace) in enumerate(places, start=1):
         yield checkpoint(thread, number, namespace=namespace)
@@ -71,7 +75,7 @@ def _joined() -> Iterator[Step]:
 
 
 JOINED: tuple[Program, ...] = (tuple(_joined()),)
-"""Threads and namespaces that many a sign between them would make the same."""
+"""Threads and namespaces that give the same key if a saver joins them with one of many signs."""
 
 SAME_IDS: tuple[Program, ...] = (
     (
@@ -86,17 +90,17 @@ SAME_IDS: tuple[Program, ...] = (
     ),
     (checkpoint(THREAD, 1), GetTuple(THREAD, "child", 1), ListTuples(THREAD, "child", 1)),
 )
-"""One id in two namespaces, and asked for in a namespace that does not have it."""
+"""One id in two namespaces, and reads of it in a namespace that lacks it."""
 
 NAMESPACES: tuple[Program, ...] = tuple(
     program for names in NESTED for program in _told_apart(names)
 )
-"""Each of the namespaces that LangGraph makes beside those that it may be taken for."""
+"""Each namespace of a form that LangGraph makes, next to those that a saver may take for it."""
 
 ODD_NAMESPACES: tuple[Program, ...] = tuple(
     program for names in HOSTILE_NAMESPACES for program in _told_apart(names)
 )
-"""Namespaces of nodes with odd names beside those that each may be taken for."""
+"""Namespaces of nodes with odd names, next to those that a saver may take for them."""
 
 TIES: tuple[Program, ...] = (
     (
@@ -105,7 +109,7 @@ TIES: tuple[Program, ...] = (
         ListTuples(None, limit=10),
     ),
 )
-"""Ids that stand in several threads, as copies have them, where pages may end."""
+"""Ids that occur in several threads, as after a copy, at the ends of pages."""
 
 _MANY = range(1, 106)
 MANY: tuple[Program, ...] = (
@@ -115,7 +119,7 @@ MANY: tuple[Program, ...] = (
         ListTuples(THREAD),
     ),
 )
-"""More than a page of threads, and of namespaces."""
+"""More threads, and more namespaces, than a page of results holds."""
 
 FILTERS: tuple[Program, ...] = tuple(
     (
@@ -127,7 +131,7 @@ FILTERS: tuple[Program, ...] = tuple(
     )
     for filters in ({"source": "loop"}, *HOSTILE_FILTERS)
 )
-"""Each hostile filter key, and a plain one, on a store that it must neither widen nor change."""
+"""Each hostile filter key, and a plain one. None may give more checkpoints or change the store."""
 
 
 def _channels() -> Program:
@@ -170,8 +174,9 @@ TASKS: tuple[Program, ...] = (
     ),
     (checkpoint(THREAD, 1), *(batch(THREAD, 1, task, 12) for task in range(1, 10))),
 )
-"""Tasks whose ids have all but the end in common, and others that have the end in common; and
-more writes on one checkpoint than a page of a hundred.
+"""Tasks whose ids share all but the end, and tasks whose ids share the end.
+
+One checkpoint also has more writes than a page of a hundred.
 """
 
 BESIDE_A_HISTORY: tuple[Program, ...] = (
@@ -183,7 +188,7 @@ BESIDE_A_HISTORY: tuple[Program, ...] = (
         ListTuples(None),
     ),
 )
-"""Writes of the oldest checkpoint of more than a page."""
+"""Writes on the oldest checkpoint of a history that is longer than a page."""
 
 _LONG_PATH = "~__pregel_push, ~__pregel_push, ~__pregel_pull, agent, 0000000001, {:010}"
 LONG_PATHS: tuple[Program, ...] = (
@@ -196,7 +201,7 @@ LONG_PATHS: tuple[Program, ...] = (
         ListTuples(THREAD),
     ),
 )
-"""Tasks pushed by tasks, whose paths differ at the end, where it counts."""
+"""Tasks pushed by tasks: long paths that differ at the end, which decides the order of writes."""
 
 _OWN_CHANNELS = (
     *(("__pregel_tasks", Value("send", 1)), ("__no_writes__", Value("none", 0))),
@@ -214,11 +219,13 @@ OWN_CHANNELS: tuple[Program, ...] = (
         ListTuples(THREAD),
     ),
 )
-"""Writes to the channels of LangGraph's own, which are no special writes, and the same thrice."""
+"""Writes to LangGraph's own channels that are not special writes, each made three times."""
 
 
 def _twice(channel: str) -> Program:
-    """A special write as the loop makes it, a list, and once more with another list."""
+    """Return a program that writes a list to a special channel, as the loop does, then another
+    list.
+    """
     first, second = ((channel, Value("list", seed)) for seed in (3, 6))
     return (
         checkpoint(THREAD, 1),
@@ -228,4 +235,4 @@ def _twice(channel: str) -> Program:
 
 
 SPECIAL_LISTS: tuple[Program, ...] = tuple(map(_twice, SPECIAL_INDEX))
-"""Each special channel, of which the second list replaces the first."""
+"""Each special channel, with a second list that must replace the first."""

@@ -14,7 +14,7 @@ _OF_BOTH = ("plain", "falsy", "scalar", "container", "object", "message")
 
 
 def _together(stored: tuple[Value, ...], written: tuple[Value, ...]) -> Program:
-    """Values side by side, each in a channel of its own and in a write of its own."""
+    """Return a program that stores these values together, each in a channel or write of its own."""
     return (
         replace(checkpoint(THREAD, 1), changes=tuple(_named(stored))),
         PutWrites(THREAD, "", 1, 1, tuple(_named(written))),
@@ -35,17 +35,17 @@ EQUAL = (
     *(Value("integer", 1), Value("boolean", 1), Value("float", 2), Value("falsy", 2)),
     *(Value("falsy", 3), Value("falsy", 4), Value("decimal", 2), Value("integer", 0)),
 )
-"""Values of which the ones that follow one another may be equal, and differ all the same."""
+"""Values in an order in which neighbours may be equal in Python, but are not the same."""
 
 
 def _one_after_another() -> Iterator[Put]:
-    """A channel takes values that equal the ones before, or print like them."""
+    """Yield puts that give a channel a value which equals the one before, or prints like it."""
     for number, value in enumerate(EQUAL, 1):
         yield Put(THREAD, "", number, number - 1 or None, changes=(("count", value),))
 
 
 def _printing_alike() -> Iterator[Value]:
-    """Values side by side with the texts that they print as, and a number that an enum is."""
+    """Yield values with the texts that print like them, and an enum member with its number."""
     for kind in (
         *("none", "boolean", "float", "decimal", "date", "time", "datetime", "timedelta"),
         *("uuid", "path", "text-enum", "integer-enum"),
@@ -63,7 +63,7 @@ NEARLY_ALIKE = tuple(
     for kind in ("alike-but-in-the-middle", "alike-but-at-the-end")
     for seed in range(4)
 )
-"""Two texts and two of bytes of each kind: they are told apart in one place."""
+"""Two texts, and two byte strings, of each kind, which differ in one place only."""
 
 EVERY_VALUE: tuple[Program, ...] = (
     *(_together(many, many) for many in _batches(values(*_OF_BOTH))),

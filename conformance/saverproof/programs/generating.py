@@ -1,4 +1,4 @@
-"""Makes programs step by step, from the state of the model and a source of choices."""
+"""Makes programs step by step, from the model's state and random choices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRIES = 6
 
 
 def next_step(model: Model, choose: Random, theme: Theme) -> Step:
-    """The next step of a program of this theme, legal in the model's state."""
+    """Return the next step of a program of this theme, legal in the model's state."""
     makers, bounds = _table(tuple(theme.weights.items()))
     for _ in range(_TRIES):
         maker = makers[bisect(bounds, choose.randrange(bounds[-1]))]

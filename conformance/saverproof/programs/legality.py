@@ -1,4 +1,6 @@
-"""Which steps are legal where: what LangGraph sends, or what every official saver accepts."""
+"""Decides which steps are legal in a state: those that LangGraph takes or all official savers
+accept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from saverproof.steps.definitions import (
 
 @singledispatch
 def objection(step: Step, model: Model) -> str | None:
-    """Why a step may not be taken now, or None if it may."""
+    """Return why a step may not be taken now, or None if it may."""
     return None
 
 

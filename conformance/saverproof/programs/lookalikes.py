@@ -1,4 +1,4 @@
-"""Short programs with metadata that a saver may take for other metadata, and filters by it."""
+"""Short programs with metadata that a saver may mix up, and with filters on it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PATTERNS = (
 
 
 def _all_of(values: tuple[Any, ...]) -> Iterator[Put]:
-    """A checkpoint with each value."""
+    """Yield one checkpoint for each value, which is in its metadata."""
     for number, value in enumerate(values, 1):
         yield Put(THREAD, "", number, number - 1 or None, metadata={_KEY: value})
 
 
 def _looked_for(values: tuple[Any, ...]) -> Program:
-    """A checkpoint with each value, and each value looked for."""
+    """Return a program that stores each value in metadata and filters by each."""
     asked = (ListTuples(THREAD, filter={_KEY: value}) for value in values)
     return (*_all_of(values), *asked)
 
@@ -39,7 +39,7 @@ _LONG = tuple("long " * 100 + end for end in ("", "a", "b"))
 FILTER_VALUES_ALIKE: tuple[Program, ...] = tuple(
     map(_looked_for, (_NUMBERS, _BOOLEANS, _TEXTS, _PATTERNS, _LONG))
 )
-"""Values that print alike, or that one may be a pattern of, each among the others."""
+"""Values that print alike, or one of which may be a pattern that fits another."""
 
 _HOLDING: tuple[Any, ...] = (
     "ann",
@@ -60,7 +60,7 @@ HOLDING: Program = (
         for value in ("ann", "bob", 1, {"$gt": 0}, {"$in": ["ann"]}, {"$exists": True})
     ),
 )
-"""Lists and dicts that hold what is looked for, and do not equal it."""
+"""Lists and dicts that contain the value filtered by, and do not equal it."""
 
 _KEYS = (
     *METADATA_KEYS,
@@ -76,7 +76,9 @@ _KEYS = (
 
 
 def _as_the_loop_notes() -> Iterator[Put]:
-    """An input before the first step, a long run, and a fork in a call in a call."""
+    """Yield puts with the loop's metadata: an input, a step 100,000, and forks in nested
+    subgraphs.
+    """
     parents = {"": mint(1), "child": mint(2), "child|grandchild": mint(3)}
     notes: tuple[dict[str, Any], ...] = (
         {"source": "input", "step": -1, "parents": {}},
@@ -98,4 +100,4 @@ METADATA: tuple[Program, ...] = (
     (Put(THREAD, "", 1, metadata={"note": LONG_TEXT}), ListTuples(THREAD)),
     (*_as_the_loop_notes(), ListTuples(THREAD)),
 )
-"""Every key of metadata, all together and alone, every value, and what the loop notes."""
+"""Every metadata key, together and alone; every metadata value; and the loop's own metadata."""

@@ -1,4 +1,4 @@
-"""Identifiers that users, graphs and attackers bring."""
+"""Names of threads and namespaces as users, graphs and attackers choose them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NESTED = (
     NameSet(("a",), ("", "child", "child|inner", "other|inner", "inner")),
     NameSet(("a",), ("", "child", "children", "child_2", f"child:{_TASK}")),
 )
-"""Namespaces that LangGraph makes, and that a saver may take for one another."""
+"""Namespaces of forms that LangGraph makes, which a saver may take for one another."""
 
 HOSTILE = (
     NameSet(("a", "A", "\u00e4", "\u00c4")),
@@ -53,13 +53,13 @@ HOSTILE = (
     # Longer than a short text column, and different at the end alone.
     NameSet(("a" * 300 + "b", "a" * 300 + "c", "a" * 255)),
 )
-"""Thread ids, and namespaces beside them, that a saver may take for one another."""
+"""Thread ids, some with namespaces, that a saver may take for one another."""
 
 JOINING = (
     *("", " ", ".", ";", "=", "+", "@", "~", "%", "!", "&", "?", "*", "(", "\\", "\t", "\n", "\0"),
     *("__", "--", "->", "//", "||", "##", "%3A", "\x1e", "\u2063"),
 )
-"""What may stand between a thread and a namespace in a key, beside the signs above."""
+"""Texts that a saver may put between thread and namespace in a key, besides those above."""
 
 HOSTILE_NAMESPACES = (
     NameSet(("a",), ("", "child", "Child", "CHILD")),

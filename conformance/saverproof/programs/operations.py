@@ -29,4 +29,4 @@ OPERATIONS: Mapping[str, Step] = {
     "copy_thread": CopyThread("a", "b"),
     "prune": Prune(("a",), "keep_latest"),
 }
-"""The saver's method, without the async API's "a" -> a step that calls it in thread ``a``."""
+"""A step that calls the operation in thread ``a``, by the method's name in the sync API."""

@@ -1,4 +1,4 @@
-"""Every argument of a listing beside every other one, asked of one small store."""
+"""Every combination of a listing's arguments, on one small store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BOB = frozenset({2, 3, 8})
 
 
 def _stored() -> tuple[Step, ...]:
-    """Two namespaces of a thread and another thread, of two users; each checkpoint has writes."""
+    """Return puts and writes in two namespaces of a thread and in another thread, by two users."""
     puts = (
         *(checkpoint(THREAD, n, n - 1 or None) for n in (1, 2)),
         *(checkpoint(THREAD, n, n - 1, _NESTED) for n in (4, 5)),
@@ -52,7 +52,9 @@ _BEFORES = (None, 3, 6)
 
 
 def questions(limit: int | None) -> Program:
-    """The store, and each place with each filter and each bound, with this limit."""
+    """Return a program that lists a small store with every place, filter and bound, and this
+    limit.
+    """
     return (
         *_stored(),
         *(

@@ -1,4 +1,4 @@
-"""Short programs that remove or copy beside names like it, twice, nothing, a lot, and put again."""
+"""Short programs that remove or copy, and look at what must stay or must not come back."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from saverproof.steps.definitions import (
 from saverproof.values import Value
 
 _MANY = 105
-"""More than a page of a hundred."""
+"""A number of names that is more than a page of a hundred."""
 _ALIKE = ("a", "a_", "a*", "a%", "A", "ab", "a ")
-"""The one that all others begin with, then patterns, then what they fit."""
+"""A name that others begin with, then patterns, then names that fit them."""
 _RUNS = ("run", "run_1", "run%", "run*", "run-1", "RUN-1", "run-10")
 
 
@@ -43,7 +43,9 @@ def _reads(*threads: str) -> Iterator[Step]:
 
 
 def _beside_others(step: Step) -> Program:
-    """Answers given before a change are not given after it."""
+    """Return a program that reads, takes this step, and reads again: answers may not be
+    outdated.
+    """
     asked = tuple(_reads(THREAD, OTHER, NEW))
     return (*_two(THREAD), *_two(OTHER, 50), *asked, step, *asked)
 
@@ -53,13 +55,13 @@ def _beside_a_longer_name(step: Step) -> Program:
 
 
 def _put_again(step: Step) -> Program:
-    """What was removed is put again, with other values, and with none."""
+    """Return a program that removes, then puts the same ids with other values, and with none."""
     empty = replace(checkpoint(THREAD, 3), changes=(("count", None), ("messages", None)))
     return (*_two(THREAD), step, *_two(THREAD, 70), step, empty, *_reads(THREAD))
 
 
 def _copied_later(step: Step) -> Program:
-    """What was removed is not copied with what was put since."""
+    """Return a program that removes, puts something else, and copies: only the latter is copied."""
     return (*_two(THREAD), step, checkpoint(THREAD, 3), CopyThread(THREAD, NEW), *_reads(NEW))
 
 
@@ -71,7 +73,7 @@ def _newest_removed() -> Program:
 
 
 NEWEST_REMOVED: tuple[Program, ...] = (_newest_removed(),)
-"""The newest is removed, which is no child of the one before it, and comes back."""
+"""The newest checkpoint, which is not the child of the one before, is removed and put again."""
 
 
 def _deleted_in_turn(puts: Iterable[Step]) -> Program:
@@ -86,8 +88,9 @@ RUNS: tuple[Program, ...] = (
         for put, run in zip(_PUTS, _RUNS, strict=True)
     ),
 )
-"""Runs that may be taken for one another, each deleted beside those that are left. The loop leaves
-the id of its run to its config, whose metadata joins the checkpoint's.
+"""Runs that a saver may take for one another, each deleted while the others stay.
+
+LangGraph's loop may leave the run id to the config, whose metadata joins the checkpoint's.
 """
 
 _ALL_OF = Prune((THREAD,), "delete")
@@ -105,13 +108,13 @@ REMOVALS: tuple[Program, ...] = (
     (*_PUTS, GetTuple(THREAD), DeleteForRuns(_RUNS[-1:]), GetTuple(THREAD)),
     *RUNS,
 )
-"""Each way to remove, and to copy: with what was read before, and what is put afterwards."""
+"""Each way to remove or copy, with reads before and puts after."""
 
 _PLACES = range(1, _MANY + 1)
 
 
 def _many_threads() -> Program:
-    """Only the last one has something to prune."""
+    """Return a program that prunes many threads, of which only the last has something to prune."""
     threads = tuple(f"thread {number}" for number in _PLACES)
     puts = (checkpoint(thread, number) for number, thread in enumerate(threads, 1))
     newest = checkpoint(threads[-1], _MANY + 1, _MANY)
@@ -119,7 +122,9 @@ def _many_threads() -> Program:
 
 
 def _many_namespaces() -> Program:
-    """Only the last one has something to prune, and something of another run."""
+    """Return a program on many namespaces: only the last has anything to prune, or of another
+    run.
+    """
     puts = (checkpoint(THREAD, number, namespace=f"node{number}") for number in _PLACES)
     newest = checkpoint(THREAD, _MANY + 1, _MANY, f"node{_MANY}", run="run-2", started_by=_MANY + 1)
     copied = (CopyThread(THREAD, NEW), Prune((NEW,), "keep_latest"))
@@ -127,7 +132,9 @@ def _many_namespaces() -> Program:
 
 
 def _many_writes() -> Program:
-    """What was deleted is put again, without its writes."""
+    """Return a program that deletes a checkpoint with many writes, and puts it again without
+    them.
+    """
     put = checkpoint(THREAD, 1)
     writes = (batch(THREAD, 1, task, 12) for task in range(1, 10))
     deleted = (DeleteThread(THREAD), put, GetTuple(THREAD))
@@ -141,7 +148,7 @@ def _many_runs() -> Program:
 
 
 MANY: tuple[Program, ...] = (_many_threads(), _many_namespaces(), _many_writes(), _many_runs())
-"""More than a page of threads, namespaces, writes and runs."""
+"""More threads, namespaces, writes and runs than a page of results holds."""
 
 _STORED = tuple(step for n, thread in enumerate(_ALIKE) for step in _two(thread, 10 * n))
 ALIKE: tuple[Program, ...] = (
@@ -149,13 +156,13 @@ ALIKE: tuple[Program, ...] = (
     (*_STORED, *(Prune((thread,), "delete") for thread in _ALIKE)),
     (*_STORED, *(CopyThread(thread, f"copy {n}") for n, thread in enumerate(_ALIKE))),
 )
-"""Threads that may be taken for one another, each pruned or copied beside the others."""
+"""Threads that a saver may take for one another, each pruned or copied while the others stay."""
 
 _DELTAS = ("log", "notes", "size")
 
 
 def _delta(number: int, valued: tuple[str, ...], namespace: str) -> Iterator[Step]:
-    """A checkpoint with values of some delta channels, and writes to all of them."""
+    """Yield a checkpoint that stores values of some delta channels, and writes to all of them."""
     changes = (*((n, Value("integer", number) if n in valued else None) for n in _DELTAS),)
     since = {name: [1, 1] for name in _DELTAS if name not in valued}
     metadata = {"source": "loop", "step": number, "parents": {}}
@@ -174,7 +181,10 @@ def _delta(number: int, valued: tuple[str, ...], namespace: str) -> Iterator[Ste
 
 
 def _pruned_deltas(namespaces: tuple[str, ...], step: Step, newest: str) -> Program:
-    """Of three delta channels each was stored whole at another checkpoint, one of them last."""
+    """Return a program that prunes a history with three delta channels.
+
+    Each channel was last stored whole at another checkpoint.
+    """
     whole = (_DELTAS, ("notes",), (newest,), (), ())
     puts = [
         one
@@ -190,7 +200,7 @@ DELTAS: tuple[Program, ...] = tuple(
     for namespaces in (("",), ("child",), ("", "child"))
     for strategy, newest in (("keep_latest", "size"), ("", "log"))
 )
-"""Threads with delta channels, in the root and nested, are pruned."""
+"""Programs that prune threads with delta channels, in the root namespace and nested."""
 
 LISTS: Program = (
     *_two(THREAD),
@@ -198,4 +208,4 @@ LISTS: Program = (
     Prune((THREAD, OTHER), "keep_latest"),
     DeleteForRuns(("run-1", "run-2")),
 )
-"""Operations that are given lists of names."""
+"""Operations that are given several names at once."""

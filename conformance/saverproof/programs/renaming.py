@@ -1,6 +1,6 @@
-"""Programs with other names: of threads, namespaces, checkpoints, tasks, channels and values.
+"""Rewrites programs with other names: threads, namespaces, checkpoints, tasks, channels, values.
 
-What comes out need not be legal; whoever runs it leaves out the steps that are not.
+The result may have illegal steps, which are left out when it is run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saverproof.values import Value
 
 PLAIN_THREAD, PLAIN_NAMESPACE, PLAIN_TASK = "a", "child", 1
 _FIRST_SPARE = 50
-"""Numbers of plain namespaces that no program uses."""
+"""The first number for new plain namespaces, above those that programs use."""
 PLAIN_PATH = re.compile(r"[a-z0-9_~, ]*")
 PLAIN_NAME = re.compile(r"[a-z_]+")
 
@@ -32,12 +32,12 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "name": ("node", "changes", "writes", "channels"),
     "value": ("changes", "writes", "legacy_writes"),
 }
-"""Kind of name -> the fields of steps that hold such names, alone or in tuples."""
+"""For each kind of name, the fields of steps that hold such names, alone or in tuples."""
 _TYPES: Mapping[str, type] = {"number": int, "task": int, "value": Value}
 
 
 def names_of(steps: Iterable[Step], kind: str) -> list[Any]:
-    """The names of a kind in the order in which they are met, special channels aside."""
+    """Return the names of one kind in the order of their first use, without special channels."""
     wanted = _TYPES.get(kind, str)
     met: dict[Any, None] = {}
     for step in steps:
@@ -55,7 +55,7 @@ def _flat(value: Any) -> Iterator[Any]:
 
 
 def renamed(program: Program, kind: str, names: Mapping[Any, Any]) -> Program:
-    """The same with other names of a kind: old -> new."""
+    """Return the program with names of one kind replaced; ``names`` maps old to new."""
     return tuple(_renamed(step, kind, names) for step in program)
 
 
@@ -73,25 +73,25 @@ def _exchanged(value: Any, names: Mapping[Any, Any]) -> Any:
 
 
 def threads(step: Step) -> list[str]:
-    """The threads that a step names; asked of every step that is taken."""
+    """Return the threads that a step names. It is called for every step, so it must be quick."""
     found = [getattr(step, name, None) for name in ("thread", "source", "target")]
     found += getattr(step, "threads", ())
     return [name for name in found if isinstance(name, str)]
 
 
 def names(step: Step) -> list[str]:
-    """The channels and nodes that a step names, special channels aside."""
+    """Return the channels and nodes that a step names, without special channels."""
     return names_of((step,), "name")
 
 
 def plain_threads(program: Program) -> Program:
-    """The same with threads ``a``, ``b`` and so on."""
+    """Return the program with its threads renamed ``a``, ``b`` and so on."""
     met = enumerate(names_of(program, "thread"))
     return renamed(program, "thread", {name: _letter(number) for number, name in met})
 
 
 def other_threads_after_deletes(program: Program) -> Program:
-    """The same where no thread that was deleted is used again: another takes its place."""
+    """Return the program with a new thread wherever a deleted thread would be used again."""
     others: dict[str, str] = {}
     made: list[Step] = []
     for step in program:
@@ -102,24 +102,24 @@ def other_threads_after_deletes(program: Program) -> Program:
 
 
 def plain_namespaces(program: Program) -> Program:
-    """The same with namespaces that nothing is odd about; the root stays the root."""
+    """Return the program with all namespaces plain; the root stays the root."""
     met = enumerate(name for name in names_of(program, "namespace") if name)
     return renamed(program, "namespace", {name: _namespace(number) for number, name in met})
 
 
 def plain_where(program: Program, odd: Callable[[str], bool]) -> Program:
-    """The same with plain namespaces for those that are odd; the others stay."""
+    """Return the program with plain namespaces in place of those for which ``odd`` is true."""
     met = enumerate(filter(odd, names_of(program, "namespace")), _FIRST_SPARE)
     return renamed(program, "namespace", {name: _namespace(number) for number, name in met})
 
 
 def root_alone(program: Program) -> Program:
-    """The same with everything in the root namespace."""
+    """Return the program with everything in the root namespace."""
     return renamed(program, "namespace", dict.fromkeys(names_of(program, "namespace"), ""))
 
 
 def namespaces_as_threads(program: Program) -> Program:
-    """The same without namespaces: what was in one is in the root of a thread of its own."""
+    """Return the program with a thread of its own, in the root, for each other namespace."""
 
     def change(step: Any) -> Step:
         namespace = getattr(step, "namespace", None)
@@ -132,7 +132,7 @@ def namespaces_as_threads(program: Program) -> Program:
 
 
 def threads_for_namespaces(program: Program) -> Program:
-    """The same where each namespace of a thread but its first is in a thread of its own."""
+    """Return the program with a thread of its own for each namespace but a thread's first."""
     first: dict[str, str] = {}
 
     def change(step: Any) -> Step:
@@ -146,14 +146,14 @@ def threads_for_namespaces(program: Program) -> Program:
 
 
 def plain_names(program: Program) -> Program:
-    """The same with channels, nodes and task paths that nothing is odd about."""
+    """Return the program with plain channels, nodes and task paths."""
     met = enumerate(names_of(program, "name"))
     program = renamed(program, "name", {name: _word(number) for number, name in met})
     return _with_plain_paths(program, lambda path: bool(path))
 
 
 def plain_channels(program: Program) -> Program:
-    """The same with plain channels and task paths where they are odd."""
+    """Return the program with plain channels and task paths in place of odd ones."""
     odd = (name for name in names_of(program, "channel") if not PLAIN_NAME.fullmatch(name))
     words = {name: _word(number) for number, name in enumerate(odd)}
     program = renamed(program, "channel", words)
@@ -166,19 +166,19 @@ def _with_plain_paths(program: Program, odd: Callable[[str], bool]) -> Program:
 
 
 def plain_tasks(program: Program) -> Program:
-    """The same with tasks numbered from 1; the null task stays the null task."""
+    """Return the program with tasks numbered from 1; the null task stays."""
     met = enumerate((task for task in names_of(program, "task") if task), PLAIN_TASK)
     return renamed(program, "task", {task: number for number, task in met})
 
 
 def renumbered(program: Program) -> Program:
-    """The same with the checkpoints numbered from 1 without gaps, in the order they had."""
+    """Return the program with checkpoints numbered from 1 without gaps, in the same order."""
     met = enumerate(sorted(names_of(program, "number")), 1)
     return renamed(program, "number", {old: number for number, old in met})
 
 
 def plain_values(program: Program) -> Program:
-    """The same with the values 1, 2 and so on, which differ where they did."""
+    """Return the program with values 1, 2 and so on; equal values stay equal, others different."""
     met = enumerate(names_of(program, "value"), 1)
     return renamed(program, "value", {value: Value("integer", number) for number, value in met})
 
@@ -192,11 +192,11 @@ PLAINER = (
     plain_channels,
     plain_values,
 )
-"""What makes the names of a kind plain, all at once."""
+"""Rewritings that make all names of one kind plain at once."""
 
 
 def plainer_one_by_one(program: Program) -> Iterator[Callable[[Program], Program]]:
-    """What makes one name plain, for each that is not."""
+    """Yield rewritings that each make one name plain."""
     for thread in names_of(program, "thread"):
         if thread not in ascii_lowercase:
             yield partial(_with_spare, kind="thread", old=thread, spare=_letter)
@@ -215,9 +215,9 @@ def plainer_one_by_one(program: Program) -> Iterator[Callable[[Program], Program
 
 
 def _with_spare(program: Program, kind: str, old: Any, spare: Callable[[int], Any]) -> Program:
-    """The same with the first plain name that nothing else has.
+    """Return the program with one name replaced by the first plain name that nothing uses.
 
-    Two tasks do not become one: a retry, perhaps under another path, is not simpler.
+    Tasks are not merged: that would make a retry of two batches, which is not simpler.
     """
     met = names_of(program, kind)
     new = next((name for name in map(spare, range(len(met))) if name not in met), old)
@@ -227,12 +227,12 @@ def _with_spare(program: Program, kind: str, old: Any, spare: Callable[[int], An
 
 
 def is_plain_namespace(namespace: str) -> bool:
-    """Whether nothing is odd about a namespace."""
+    """Return whether a namespace is plain."""
     return namespace in ("", PLAIN_NAMESPACE) or re.fullmatch(r"n\d+", namespace) is not None
 
 
 def is_plain(value: Value) -> bool:
-    """Whether a value is a small integer."""
+    """Return whether a value is a small integer."""
     return value.kind == "integer" and isinstance(value.seed, int) and 0 < value.seed < 100
 
 

@@ -1,4 +1,4 @@
-"""Short programs in which values and metadata give way to others of another size."""
+"""Short programs in which values and metadata are replaced by others of another size."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _VALUES = (
     *(Value("text", ""), Value("list", 1), Value("bytes", 0)),
     *(Value("medium-bytes", 2), Value("large-bytes", 3)),
 )
-"""What lies in a row, in a column of its own, in pieces, in a file."""
+"""Values that a saver may keep in a row, in a column of their own, in pieces, or in a file."""
 _NOTES = ("", "short", "of some length " * 10, "of some length " * 100, "long " * 15_000)
 _PAIRS = (*permutations(range(len(_VALUES)), 2),)
 
 
 def _put_again() -> Iterator[Step]:
-    """Each checkpoint is put with one size, and again with another."""
+    """Yield puts of each checkpoint with values of one size, and again of another."""
     for number, (first, second) in enumerate(_PAIRS, 1):
         for size in (first, second):
             sized = {"page": _VALUES[size]}
@@ -33,7 +33,7 @@ def _put_again() -> Iterator[Step]:
 
 
 def _written_again() -> Iterator[Step]:
-    """Each special write is one of one size, and then of another."""
+    """Yield special writes of one size, and again of another."""
     yield checkpoint(THREAD, 1)
     for task, (first, second) in enumerate(_PAIRS, 1):
         for size in (first, second):
@@ -46,4 +46,4 @@ RESIZED: tuple[Program, ...] = (
     (*_put_again(), ListTuples(THREAD)),
     tuple(_written_again()),
 )
-"""Every size after every other one, in channels with metadata, and in special writes."""
+"""Every size replaced by every other, in channels with metadata and in special writes."""

@@ -1,6 +1,6 @@
-"""Programs in another order, or without this or that.
+"""Rewrites programs: in another order, or without some of their parts.
 
-What comes out need not be legal; whoever runs it leaves out the steps that are not.
+The result may have illegal steps, which are left out when it is run.
 """
 
 from __future__ import annotations
@@ -27,29 +27,31 @@ from saverproof.steps.definitions import (
 from saverproof.values import Value
 
 Place: TypeAlias = tuple[str, str, int]
-"""Thread, namespace and number of a checkpoint."""
+"""A checkpoint's thread, namespace and number."""
 
 
 def place(step: Put | PutWrites) -> Place:
-    """The checkpoint that a step writes."""
+    """Return the address of the checkpoint that a step writes."""
     return step.thread, step.namespace, step.number
 
 
 def begun(program: Program) -> Program:
-    """The same on a store that something was put into before."""
+    """Return the program with a put before it, so that its own first step is not the store's
+    first.
+    """
     first = Put("begun", "", 1)
     return program if program[:1] == (first,) else (first, *program)
 
 
 def without(*kinds: type[Step]) -> Callable[[Program], Program]:
-    """What leaves the steps of these kinds out."""
+    """Return a rewriting that leaves out steps of these kinds."""
     return lambda program: tuple(step for step in program if not isinstance(step, kinds))
 
 
 def ids_apart(program: Program) -> Program:
-    """The same with nothing stored under one id in two namespaces: each has numbers of its own.
+    """Return the program with checkpoint numbers that no two namespaces share.
 
-    A question about an id that only other namespaces have stays one.
+    A read of an id that only other namespaces have stays such a read.
     """
     stored = _stored(program)
     if not any(
@@ -64,7 +66,9 @@ def ids_apart(program: Program) -> Program:
 
 
 def never_asked_elsewhere(program: Program) -> Program:
-    """The same with a new id for each that is read in a namespace and only others have."""
+    """Return the program with an unused id for each read of an id that only other namespaces
+    have.
+    """
     stored = _stored(program)
     unused = 1 + max((*(one.numbers[-1] for one in stored), *_numbers(program)), default=0)
     return tuple(
@@ -77,14 +81,14 @@ def never_asked_elsewhere(program: Program) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """Checkpoints that a step stores, or writes to, in a namespace."""
+    """The checkpoints in a namespace that a step stores or writes to, as a range of numbers."""
 
     thread: str
     namespace: str
     numbers: range
 
     def meets(self, other: _Stored) -> bool:
-        """Whether a number is among both."""
+        """Return whether both have a number in common."""
         first, last = self.numbers[0], self.numbers[-1]
         return first <= other.numbers[-1] and other.numbers[0] <= last
 
@@ -102,7 +106,10 @@ def _stored(program: Program) -> list[_Stored]:
 
 
 def _home(step: Any, stored: Collection[_Stored]) -> str:
-    """The namespace whose checkpoint a step names: its own, or one that has the id instead."""
+    """Return the namespace of the checkpoint that a step names.
+
+    For a read of an id that its own namespace lacks, it is another namespace that has the id.
+    """
     namespace, address = _namespace(step), _address(step)
     if address is None or not isinstance(step, (GetTuple, ListTuples)):
         return namespace
@@ -112,7 +119,7 @@ def _home(step: Any, stored: Collection[_Stored]) -> str:
 
 
 def _numbers(program: Program) -> Iterator[int]:
-    """Every number that a step names."""
+    """Yield every checkpoint number that a step names."""
     return (address[2] for step in program if (address := _address(step)))
 
 
@@ -121,7 +128,7 @@ def _namespace(step: Any) -> str:
 
 
 def _address(step: Any) -> Place | None:
-    """The checkpoint that a step names, if it names one."""
+    """Return the address of the checkpoint that a step names, or None."""
     thread, number = getattr(step, "thread", None), getattr(step, "number", None)
     return None if thread is None or number is None else (thread, _namespace(step), number)
 
@@ -136,7 +143,7 @@ def _shifted(step: Any, by: int) -> Step:
 
 
 def no_empty_ids(program: Program) -> Program:
-    """The same with no id given where an empty one was."""
+    """Return the program with reads that give no id in place of an empty id."""
 
     def change(step: Any) -> Step:
         empty = getattr(step, "id_form", None) is IdForm.EMPTY
@@ -147,8 +154,9 @@ def no_empty_ids(program: Program) -> Program:
 
 
 def put_once(program: Program) -> Program:
-    """Of the puts of one id, the last alone, where the first stood, unless anything was removed in
-    between.
+    """Return the program with one put for each id: the last one, in the place of the first.
+
+    After a removal, puts count anew.
     """
     parts = [list[Step]()]
     for step in program:
@@ -170,7 +178,7 @@ def _put_once(steps: list[Step]) -> Iterator[Step]:
 
 
 def without_copies(program: Program) -> Program:
-    """Copy-forks as plain puts, which change what their sources changed."""
+    """Return the program with plain puts in place of copy-forks; they change the same channels."""
     plain: list[Step] = []
     changes: dict[Place, Any] = {}
     for step in program:
@@ -184,7 +192,9 @@ def without_copies(program: Program) -> Program:
 
 
 def put_for_copied(program: Program) -> Program:
-    """The same with what was put into the source put into the target, where it was copied."""
+    """Return the program with the source's puts and writes, into the target, in place of each
+    copy.
+    """
     made: list[Step] = []
     for step in program:
         if isinstance(step, CopyThread):
@@ -196,7 +206,7 @@ def put_for_copied(program: Program) -> Program:
 
 
 def put_no_nones(program: Program) -> Program:
-    """The same with a text for each None that a checkpoint stores."""
+    """Return the program with a text in place of each None that a checkpoint stores."""
     return tuple(
         replace(
             step,

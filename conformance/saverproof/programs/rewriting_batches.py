@@ -1,6 +1,6 @@
-"""Programs with their batches of pending writes elsewhere, or with other writes in them.
+"""Rewrites programs: moves their batches of pending writes, or changes the writes in them.
 
-What comes out need not be legal; whoever runs it leaves out the steps that are not.
+The result may have illegal steps, which are left out when it is run.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _ONE_WRITE = (("notes", Value("integer", 0)),)
 
 
 def is_special(step: Step) -> bool:
-    """Whether a step is a batch that holds a special write."""
+    """Return whether a step is a batch with a special write."""
     return isinstance(step, PutWrites) and any(name in SPECIAL_INDEX for name, _ in step.writes)
 
 
 def is_mixed(step: Step) -> bool:
-    """Whether a step is a batch that holds special writes and regular ones."""
+    """Return whether a step is a batch with special and with regular writes."""
     return is_special(step) and bool(names(step))
 
 
 def batches_filled(program: Program) -> Program:
-    """The same with a write in each batch that has none."""
+    """Return the program with one write in each empty batch."""
     return tuple(
         replace(step, writes=_ONE_WRITE)
         if isinstance(step, PutWrites) and not step.writes
@@ -38,7 +38,7 @@ def batches_filled(program: Program) -> Program:
 
 
 def writes_on_time(program: Program) -> Program:
-    """Each batch right behind the put of its checkpoint, or behind the batch before it there."""
+    """Return the program with each batch right after the put of its checkpoint, in their order."""
     puts = {place(step) for step in program if isinstance(step, Put)}
     waiting: dict[Place, list[Step]] = {}
     for step in program:
@@ -54,7 +54,10 @@ def writes_on_time(program: Program) -> Program:
 
 
 def all_on_time(program: Program) -> Program:
-    """Puts in the order of their numbers, too, so that each is the latest when its writes come."""
+    """Return the program with puts in the order of their numbers, each with its batches after it.
+
+    So each checkpoint is the latest when its writes come.
+    """
     waiting: dict[tuple[str, str], list[Put]] = {}
     for step in program:
         if isinstance(step, Put):
@@ -66,7 +69,10 @@ def all_on_time(program: Program) -> Program:
 
 
 def early_on_time(program: Program) -> Program:
-    """Batches that come before their checkpoint moved behind its put, the others left."""
+    """Return the program with early batches moved behind the put of their checkpoint.
+
+    If the program has no such put, one is added.
+    """
     ordered: list[Step] = []
     waiting: dict[Place, list[Step]] = {}
     put: set[Place] = set()
@@ -86,7 +92,7 @@ def early_on_time(program: Program) -> Program:
 
 
 def one_path(program: Program) -> Program:
-    """Each task with the path of its first batch on a checkpoint."""
+    """Return the program with one path for each task on a checkpoint: that of its first batch."""
     first: dict[tuple[Place, int], str] = {}
     return _each_batch(
         program,
@@ -95,7 +101,7 @@ def one_path(program: Program) -> Program:
 
 
 def written_once(program: Program) -> Program:
-    """Each batch of a task that has written to its checkpoint before by a task of its own."""
+    """Return the program with a new task for each further batch of a task on a checkpoint."""
     tasks = [step.task for step in program if isinstance(step, PutWrites)]
     unused = max(tasks, default=0) + 1
     met: set[tuple[Place, int]] = set()
@@ -111,7 +117,7 @@ def written_once(program: Program) -> Program:
 
 
 def tasks_apart(program: Program) -> Program:
-    """The same with no task on two checkpoints, but for the null task."""
+    """Return the program with no task on two checkpoints, except the null task."""
     numbers: dict[int, dict[Place, int]] = {}
     for step in program:
         if isinstance(step, PutWrites):
@@ -129,7 +135,9 @@ def tasks_apart(program: Program) -> Program:
 
 
 def special_apart(program: Program) -> Program:
-    """Special writes under tasks of their own, so that they meet no regular write."""
+    """Return the program with special writes under tasks of their own, apart from regular
+    writes.
+    """
     apart: list[Step] = []
     for step in program:
         if not isinstance(step, PutWrites) or not is_special(step):
@@ -144,7 +152,10 @@ def special_apart(program: Program) -> Program:
 
 
 def special_split(program: Program) -> Program:
-    """Each special write in a batch of its own; the regular ones keep their places in theirs."""
+    """Return the program with each special write in a batch of its own.
+
+    Regular writes keep their positions: a regular write takes the place of each special one.
+    """
     split: list[Step] = []
     for step in program:
         if not isinstance(step, PutWrites) or not is_special(step) or len(step.writes) == 1:
@@ -158,7 +169,7 @@ def special_split(program: Program) -> Program:
 
 
 def unmixed(program: Program) -> Program:
-    """Mixed batches with regular channels in the place of the special ones."""
+    """Return the program with regular channels in place of the special ones in mixed batches."""
 
     def change(step: PutWrites) -> Step:
         if not is_mixed(step):
@@ -170,7 +181,7 @@ def unmixed(program: Program) -> Program:
 
 
 def without_nones(program: Program) -> Program:
-    """The same with a text for each None that is written."""
+    """Return the program with a text in place of each None that is written."""
 
     def change(step: PutWrites) -> Step:
         writes = tuple(
@@ -182,7 +193,7 @@ def without_nones(program: Program) -> Program:
 
 
 def distinct_channels(program: Program) -> Program:
-    """No regular channel twice among the writes."""
+    """Return the program with a different channel for every regular write."""
     distinct: list[Step] = []
     for number, step in enumerate(program):
         if isinstance(step, PutWrites):

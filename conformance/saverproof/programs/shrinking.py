@@ -1,4 +1,4 @@
-"""Shortens programs: fewer steps first, then simpler ones with plainer names."""
+"""Shortens programs: first to fewer steps, then to simpler steps with plainer names."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from saverproof.programs.spans import with_simpler_items, without_spans
 from saverproof.steps.definitions import Program, PutHistory, Step
 
 Attempt = Callable[[Program], Program | None]
-"""Runs a candidate: the steps of it that were legal, if it still shows the flaw, or None."""
+"""A function that runs a candidate. It returns the legal steps if they show the flaw, else None."""
 
 
 MOST_STEPS = 6_000
-"""Steps of the candidates that are tried, together."""
+"""The total number of steps of all candidates that are tried for one program."""
 
 
 def shrink(program: Program, attempt: Attempt, most_steps: int = MOST_STEPS) -> Program:
-    """A program that still shows the flaw and from which nothing can be left out, nor simplified.
+    """Return a program that still shows the flaw, with nothing left to leave out or simplify.
 
-    Candidates of ``most_steps`` steps together are tried; then the shortest so far is given.
+    If candidates with ``most_steps`` steps in all were tried before that, return the shortest so
+    far.
     """
     shrinking = _Shrinking(attempt, most_steps)
     program = _to_the_last_place(program, shrinking.tried)
@@ -38,15 +39,15 @@ def shrink(program: Program, attempt: Attempt, most_steps: int = MOST_STEPS) -> 
 
 @dataclass(slots=True)
 class _Shrinking:
-    """The attempts at one program, until the steps that may be tried run out."""
+    """The attempts at one program, until ``steps_left`` is used up."""
 
     attempt: Attempt
     steps_left: int
     _in_vain: set[str] = field(default_factory=set)
-    """What did not show the flaw, and is not tried again."""
+    """Candidates that did not show the flaw, and are not tried again."""
 
     def tried(self, candidate: Program) -> Program | None:
-        """What is left of a candidate if it still shows the flaw."""
+        """Return what is left of a candidate if it still shows the flaw, else None."""
         said = repr(candidate)
         if self.steps_left <= 0 or not candidate or said in self._in_vain:
             return None
@@ -58,7 +59,7 @@ class _Shrinking:
 
 
 def _to_the_last_place(program: Program, attempt: Attempt) -> Program:
-    """Only the steps in the namespace or the thread of the last one, if they do."""
+    """Return only the steps in the last one's namespace, or thread, if they show the flaw."""
     if len(program) <= 2:
         return program
     for key in (_namespace_of, _thread_of):
@@ -71,7 +72,7 @@ def _to_the_last_place(program: Program, attempt: Attempt) -> Program:
 
 
 def _with_plain_names(program: Program, attempt: Attempt) -> Program:
-    """Plain numbers, threads, namespaces, tasks, channels and values, where the flaw stays."""
+    """Return the program with every name and value plain where the flaw still shows."""
     for rewritten in PLAINER:
         candidate = rewritten(program)
         kept = attempt(candidate) if candidate != program else None
@@ -84,7 +85,7 @@ def _with_plain_names(program: Program, attempt: Attempt) -> Program:
 
 
 def _effort(step: Step) -> int:
-    """What it takes to try a step, in steps."""
+    """Return the cost of trying a step, counted in steps."""
     return 1 + step.count // 3 if isinstance(step, PutHistory) else 1
 
 

@@ -1,4 +1,4 @@
-"""Simpler forms of a step: without what it can do without, and with the plainest of the rest."""
+"""Simpler forms of a step: with fields at their defaults, and plainer values in the others."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from saverproof.steps.definitions import (
 from saverproof.values import Value
 
 _TOO_MANY_FOR_EACH = 64
-"""Items of which not each is left out in its turn: what needs so many needs any so
-many, and about how many is told."""
+"""Items of a field above which they are not left out one by one. If so many are needed, only about
+how many counts.
+"""
 
 
 def simpler(step: Step, program: Program) -> Iterator[Step]:
-    """Simpler forms of a step of a program: the simplest at all first, then one field each."""
+    """Yield simpler forms of a step: first the simplest of all, then one field after the other."""
     match step:
         case Put(thread, namespace, number):
             yield Put(thread, namespace, number)
@@ -46,7 +47,7 @@ def _one_field_simpler(step: Any, program: Program) -> Iterator[Any]:
 
 
 def _plainer(step: Step, name: str, value: Any, program: Program) -> Iterator[Any]:
-    """Plainer values of one field, its default aside."""
+    """Yield plainer values of one field, without its default."""
     match name, value:
         case "thread", str():
             yield PLAIN_THREAD
@@ -68,7 +69,7 @@ def _plainer(step: Step, name: str, value: Any, program: Program) -> Iterator[An
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """Smaller values of an argument; what its rule does not draw is not legal, and left out."""
+    """Yield smaller values of an argument; illegal ones are left out when the program is run."""
     if value is True:
         yield False
     elif type(value) is int:
@@ -96,6 +97,8 @@ def _plainer_items(items: tuple[Any, ...], program: Program) -> Iterator[tuple[A
 
 
 def _unlike_others(program: Program) -> Value:
-    """The smallest integer that the program does not store: what differed mostly still does."""
+    """Return the smallest integer that the program does not store, so that differing values still
+    differ.
+    """
     stored = set(names_of(program, "value"))
     return next(v for n in count(1) if (v := Value("integer", n)) not in stored)

@@ -1,4 +1,4 @@
-"""Small programs: steps as LangGraph makes them, and programs with nothing to leave out."""
+"""Small programs: steps as LangGraph makes them, and programs of which every step is needed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPERATIONS: Mapping[type[Step], str] = {
     Prune: "prune",
     SetUp: "setup",
 }
-"""Step that writes -> the saver's method, without the async API's "a"."""
+"""The method, by its name in the sync API, that a writing step calls."""
 
 TASK_PATH = "~__pregel_pull, agent"
 _CHANNELS = ("count", "notes", "messages")
@@ -52,11 +52,12 @@ def checkpoint(
     also: Mapping[str, Value | None] = MappingProxyType({}),
     noted: str = "",
 ) -> Put:
-    """A checkpoint with three channels and the loop's metadata; others with another ``seed``.
+    """Return a put with three channels and the loop's metadata; another ``seed`` gives other
+    values.
 
-    Some savers store scalars in one place, and in another what they have to serialize: there is
-    one channel of that kind. ``also`` are further channels, ``noted`` a text in the metadata. One
-    of a subgraph says which checkpoint of the root its call was ``started_by``.
+    One channel holds a value that must be serialized, since some savers store scalars elsewhere.
+    ``also`` are further channels, ``noted`` is a text in the metadata. In a subgraph,
+    ``started_by`` is the root checkpoint whose run called it.
     """
     first = number * 10 if seed is None else seed
     changes = {
@@ -81,7 +82,7 @@ def batch(
     seed: int = 0,
     namespace: str = "",
 ) -> PutWrites:
-    """A task's batch of ``count`` regular writes; the special ones come after the first."""
+    """Return a task's batch: ``count`` regular writes, then the special ones."""
     regular = [
         (_CHANNELS[n % len(_CHANNELS)], Value(_KINDS[n % len(_KINDS)], 100 * task + n + seed))
         for n in range(count)
@@ -92,7 +93,7 @@ def batch(
 
 
 def unrelated(thread: str) -> Program:
-    """What is written to another thread: a checkpoint, and a task's writes on it."""
+    """Return steps on another thread: a checkpoint, and a task's writes on it."""
     return (checkpoint(thread, 1, run="run-9"), batch(thread, 1, 1, 1))
 
 
@@ -126,5 +127,5 @@ _PAGE = ("page", Value("medium-bytes", 2))
 LONG_VALUE: Program = (*ONE, replace(_put(2), changes=(_PAGE,)))
 TWO_WRITES: Program = (*TWO, _writes(2, *_THREE))
 LATE_WRITES: Program = (*TWO, _writes(1, "a", task=2))
-"""Writes to what is there already can overtake a put that is not."""
+"""A store with checkpoints, then late writes: these can overtake a put that is still under way."""
 TWO_DELETED: Program = (*TWO, _writes(2, "a", task=2), DELETE)

@@ -1,4 +1,4 @@
-"""Shortens sequences: without spans of items, then with simpler items, as long as it shows."""
+"""Shortens sequences while they still show what is looked for: fewer items, then simpler ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
 Attempt: TypeAlias = Callable[[tuple[T, ...]], tuple[T, ...] | None]
-"""Tries a candidate: what is left of it, if it still shows what is looked for, or None."""
+"""A function that tries a candidate. It returns what is left of it if it shows the goal, else
+None.
+"""
 
 
 def without_spans(
     items: tuple[T, ...], attempt: Attempt[T], size: int | None = None
 ) -> tuple[T, ...]:
-    """What is left without spans of ``size`` items (half of all), then half as many, down to one.
+    """Return a sequence without any span of items that can be left out.
 
-    Spans are tried from the back, where they are less likely to be needed by others.
+    Spans of ``size`` items (half of all by default) are tried first, then spans half as long, down
+    to single items. They are tried from the back, where other items are less likely to need them.
     """
     size = max(len(items) // 2 if size is None else size, 1)
     while size:
@@ -36,9 +39,9 @@ def with_simpler_items(
     attempt: Attempt[T],
     simpler: Callable[[T, tuple[T, ...]], Iterator[T]],
 ) -> tuple[T, ...]:
-    """What is left with each item as simple as can be; equal ones stay equal where they can.
+    """Return a sequence with each item as simple as can be; equal items stay equal if possible.
 
-    ``simpler`` gives the simpler forms of an item among others, the simplest first.
+    ``simpler`` gives the simpler forms of an item among the others, the simplest first.
     """
     place = 0
     while place < len(items):

@@ -1,4 +1,4 @@
-"""What the programs of one kind are made of: names, values, and how often each step comes."""
+"""Themes: the names, values and weights of makers that programs of one kind are made with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saverproof.steps.definitions import Step
 from saverproof.values import Value
 
 Maker: TypeAlias = "Callable[[Model, Random, Theme], Step | None]"
-"""Makes a step that suits the model's state, or None if this is not the moment for it."""
+"""A function that makes a step for the model's state, or returns None if it has none now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,12 @@ class NameSet:
 class Theme:
     """A kind of program.
 
-    ``weights`` says how often each maker is asked; ``groups`` names the groups of values that
-    channels and writes hold; ``values`` are those of them that the saver's serializer keeps,
-    filled in before programs are made. ``script`` gives the steps of a fixed scene instead.
-    ``heavy`` programs take seconds; ``whole_store`` ones need a workspace of their own.
-    ``missing_parents`` lets puts name parents that are not there. Where there are ``name_sets``,
-    each program takes the threads and namespaces of one of them: few names that a saver may
-    confuse, so that they meet.
+    ``weights`` has how often each maker is used. ``groups`` are the groups of values for channels
+    and writes; ``values`` are those of them that the saver's serializer keeps, filled in before
+    programs are made. ``script`` gives fixed steps instead. ``heavy`` programs take seconds.
+    ``whole_store`` programs need a workspace of their own. ``missing_parents`` lets puts name
+    parents that are not stored. If there are ``name_sets``, each program uses the threads and
+    namespaces of one set: few names, which a saver may confuse, so that they meet.
     """
 
     name: str
@@ -59,7 +58,9 @@ class Theme:
     name_sets: tuple[NameSet, ...] = ()
 
     def with_name_set(self, number: int) -> Theme:
-        """The theme with one of its name sets: they take turns."""
+        """Return the theme with one of its name sets; counting numbers go through all sets in
+        turn.
+        """
         if not self.name_sets:
             return self
         chosen = self.name_sets[number % len(self.name_sets)]
@@ -67,7 +68,7 @@ class Theme:
 
 
 def draw(choose: Random, theme: Theme) -> Value:
-    """A value of the theme; of a kind with distinct values, one unlikely to have come before."""
+    """Return a random value of the theme. If its kind has many values, it is probably a new one."""
     if not theme.values:
         return Value("integer", choose.randrange(100_000))
     value = choose.choice(theme.values)

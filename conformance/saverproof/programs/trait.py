@@ -1,4 +1,4 @@
-"""What a program may need to show a difference, and the program without it."""
+"""A trait of a program: something that it may need to show a difference, and can be rid of."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ Rewriting: TypeAlias = Callable[[Program], Program]
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """Something about a program: a kind of value, a field of a step, what two steps have to do with
-    each other.
+    """Something about a program: a kind of value, a field of a step, a relation between steps.
 
     Attributes:
-        contract: the contract that speaks of it; empty if none does.
-        without: the program without it; the same program if it has nothing of the kind.
-        name: what it is called; by default it is what its contract is about.
-        whole_step: whether it is a kind of step: what only needs that may need it for the look
-            alone.
+        contract: the contract that is about it; empty if there is none.
+        without: gives the program without it, or unchanged if the program has nothing of it.
+        name: its name in reports; by default, what its contract is about.
+        whole_step: whether it is a kind of step. A program may need such a step only as a look.
     """
 
     contract: str
@@ -31,7 +29,7 @@ class Trait:
 
     @property
     def words(self) -> str:
-        """What it is called in reports."""
+        """The trait's name in reports."""
         if self.name:
             return self.name
         return f"what {self.contract} is about" if self.contract else "two steps at once"

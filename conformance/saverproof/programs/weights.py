@@ -1,4 +1,4 @@
-"""How often the makers of everyday steps are asked."""
+"""Weights of the makers of everyday steps: how often each is used."""
 
 from __future__ import annotations
 

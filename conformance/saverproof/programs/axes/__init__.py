@@ -1,1 +1,1 @@
-"""The axes along which programs vary, the programs that cross them, and what was touched."""
+"""The axes along which programs vary, the programs that cross them, and a log of points touched."""

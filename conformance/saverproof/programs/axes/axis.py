@@ -1,4 +1,4 @@
-"""What an axis is: one thing that can vary in a program, and the points that are tried of it."""
+"""Axes: each is one thing that can vary in a program, with the points that are tried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Touched: TypeAlias = tuple[str, str]
-"""The name of an axis, and that of one of its points."""
+"""The name of an axis and the name of one of its points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +15,10 @@ class Point:
     """One point of an axis.
 
     Attributes:
-        name: what it is called in reports.
-        needs: the capability without which a saver has no such point, "durable" or "own store".
-        heavy: it takes seconds: the profile "quick" leaves it out, and it meets nothing large.
-        families: the families that try it, if not all of the axis do.
+        name: the point's name in reports.
+        needs: what a saver needs to have this point: a capability, "durable" or "own store".
+        heavy: whether it takes seconds. The profile "quick" leaves it out, and no row has it.
+        families: the families that try it; empty for all families of the axis.
     """
 
     name: str
@@ -30,13 +30,13 @@ class Point:
 # Each is itself alone: to hash all of its points, for every step, would take a while.
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One thing that can vary.
+    """One thing that can vary in programs.
 
     Attributes:
-        name: what it is called in reports.
-        points: what is tried of it, the plainest first.
-        contracts: the ids of the contracts that speak of it.
-        of_the_saver: it is the saver's own choice: one of the points is all that there is.
+        name: the axis's name in reports.
+        points: the points that are tried, the plainest first.
+        contracts: the ids of the contracts that are about it.
+        of_the_saver: whether the saver chooses the point, so that each saver has just one.
     """
 
     name: str
@@ -45,22 +45,24 @@ class Axis:
     of_the_saver: bool = False
 
     def of(self, family: str, able: Collection[str]) -> tuple[Point, ...]:
-        """The points that a family tries of a saver with these capabilities."""
+        """Return the points that a family tries on a saver with these capabilities."""
         if not self.contracts_of(family):
             return ()
         own = (p for p in self.points if not p.families or family in p.families)
         return tuple(p for p in own if p.needs is None or p.needs in able)
 
     def contracts_of(self, family: str) -> frozenset[str]:
-        """The contracts of a family that speak of it."""
+        """Return the family's contracts that are about this axis."""
         return frozenset(name for name in self.contracts if name.startswith(f"{family}/"))
 
     def at(self, point: str) -> Touched:
-        """One of its points, as it is counted."""
+        """Return a point of this axis in the form in which points are counted."""
         return self.name, point
 
 
 def axis(name: str, contracts: str, *points: str | Point, of_the_saver: bool = False) -> Axis:
-    """An axis of the contracts named in a text with blanks; a point may be its name alone."""
+    """Return an axis. ``contracts`` has contract ids with blanks between; a point may be given by
+    its name.
+    """
     made = tuple(Point(point) if isinstance(point, str) else point for point in points)
     return Axis(name, made, frozenset(contracts.split()), of_the_saver)

@@ -1,4 +1,4 @@
-"""Makes the program of a row: a short history that has what the row asks for, and its questions."""
+"""Builds the program of a row: a short history with the row's points, and reads of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from saverproof.values import Value
 
 THREAD, BESIDE, COPY, ROOT = "a", "b", "copy", ""
 FIRST = 10
-"""The first number of a history: there is room below it, and between the next ones."""
+"""The first number of a history. Numbers below it and between the next ones stay free."""
 _SUBJECT, _MANY = FIRST + 3, 98
 _LATER, _DAY_S = 1_000, 86_400
 """Times go on, and back, by days."""
@@ -36,12 +36,12 @@ _NAMESPACES = {"not there": None, "a name": "child"}
 
 
 def program_of(row: Row) -> Program:
-    """The program of a row: what it does not name is at its plainest."""
+    """Return the program of a row; axes that the row does not name are at their plainest point."""
     return tuple(_RowProgram(row).steps())
 
 
 class _RowProgram:
-    """Adds step after step, followed by the model, so that questions fit what is there."""
+    """A program under construction. A model follows the steps, so that reads fit what is stored."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
@@ -58,7 +58,7 @@ class _RowProgram:
             yield step
 
     def steps(self) -> Iterator[Step]:
-        """All of them."""
+        """Yield all steps of the program."""
         yield from self._begin()
         subject, newest = _SUBJECT, FIRST + 1
         if self._point(table.LENGTH) == "100":
@@ -79,7 +79,7 @@ class _RowProgram:
     # --- what is stored ------------------------------------------------------------------------
 
     def _begin(self) -> Iterator[Step]:
-        """A root and its child, asked about one by one; another thread holds as much."""
+        """Yield a root and its child, each with reads, and a checkpoint of another thread."""
         form = _FORMS.get(self._point(table.FORM), IdForm.ABSENT)
         root = Put(
             THREAD,
@@ -120,7 +120,9 @@ class _RowProgram:
         return kinds.get(size, Value("text", f"note {self.values}"))
 
     def _child(self, number: int, parent: int | None) -> Put:
-        """A checkpoint that changes two channels; ``number`` says which is newest, not its time."""
+        """Return a checkpoint that changes two channels. Its ``number`` sets its age, not its
+        time.
+        """
         user = "ann" if number < _SUBJECT else "bob"
         clocks = {
             "alike": number * _DAY_S,
@@ -142,7 +144,9 @@ class _RowProgram:
         )
 
     def _subject(self, number: int, newest: int) -> Iterator[Step]:
-        """The checkpoint that the row is about, its parent as the row has it, and its writes."""
+        """Yield the checkpoint that the row is about, with the parent and the writes that the row
+        names.
+        """
         early = self._point(table.MOMENT) == "before its checkpoint"
         if early:
             yield from self._writes(number)
@@ -177,7 +181,9 @@ class _RowProgram:
         yield from self._taken(PutWrites(THREAD, self.namespace, number, 2, (beside,)))
 
     def _again(self, number: int) -> Iterator[Step]:
-        """The same once more, and with other content, where that is what the family is about."""
+        """Yield the checkpoint again, unchanged and then with other values, if the family is about
+        that.
+        """
         if self._point(table.MOMENT) and self._point(table.CHANNELS):
             record = self.model.record((THREAD, self.namespace, number))
             assert record is not None

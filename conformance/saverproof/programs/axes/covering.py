@@ -1,4 +1,4 @@
-"""The rows of an array in which any two points of a family's axes come together."""
+"""Rows of an array in which any two points of a family's axes come together (all-pairs testing)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import CROSSED, why_apart
 
 Row = Mapping[str, str]
-"""Name of an axis -> name of one of its points."""
+"""The name of a point for each axis, by the axis's name."""
 
 
 def rows(family: str, able: Collection[str]) -> list[Row]:
-    """The rows of a family's array for a saver with these capabilities: the same ones always.
+    """Return the rows of a family for a saver with these capabilities, the same in every run.
 
-    Any two points of different axes are together in one of them, but for those that are heavy or
+    Any two points of different axes come together in a row, except for heavy points and pairs that
     are kept apart (:func:`saverproof.programs.axes.table.why_apart`).
     """
     points = _points(family, able)
@@ -37,7 +37,9 @@ def rows(family: str, able: Collection[str]) -> list[Row]:
 
 
 def drawn_row(family: str, able: Collection[str], choose: Random) -> Row:
-    """A row of points that are drawn; of those kept apart the plainer one may stand for another."""
+    """Return a row of random points. If two points are kept apart, a plainer one replaces the
+    second.
+    """
     row: list[Touched] = []
     for of_axis in _points(family, able):
         drawn = [choose.choice(of_axis), *of_axis]
@@ -54,7 +56,7 @@ def _points(family: str, able: Collection[str]) -> list[list[Touched]]:
 
 
 def _filled_up(pair: Sequence[Touched], points: list[list[Touched]]) -> tuple[Touched, ...]:
-    """A row with a pair of points and the plainest of the others that may be with them."""
+    """Return a row with this pair of points, and the plainest points of the other axes that fit."""
     given = dict(pair)
     row: list[Touched] = list(pair)
     for of_axis in points:

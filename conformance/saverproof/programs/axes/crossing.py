@@ -1,4 +1,6 @@
-"""The programs that cross the axes of a family, and what of the axes they leave untouched."""
+"""The programs that cross a family's axes, and an account of the points that they leave
+untouched.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ NOT_REACHED = "no program of this run used"
 
 
 def crossing(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Program]:
-    """The programs in which the points of a family's axes come together two by two, for a saver
-    with these capabilities; with ``heavy`` also those that take seconds.
+    """Yield the programs in which any two points of a family's axes come together.
+
+    ``able`` are the saver's capabilities. With ``heavy``, programs that take seconds are given too.
     """
     made = _made_of_rows(family, able)
     if made is None:
@@ -36,12 +39,13 @@ def crossing(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Pro
 
 _ASIDE = {THREAD: "x", BESIDE: "y", COPY: "z"}
 _HEAVY = 1 / 20
-"""How many of the drawn programs are of those that take seconds, where a family has any."""
+"""The share of drawn programs that take seconds, if the family has such programs."""
 
 
 def drawn_crossing(family: str, able: Collection[str], choose: Random) -> Program:
-    """Steps in which points of a family's axes come together that are drawn, on threads that no
-    theme names.
+    """Return a program with random points of a family's axes, on threads that no theme names.
+
+    Return () if the saver can take none of the family's programs.
     """
     made = _made_of_rows(family, able)
     heavy = HEAVY_PROGRAMS.get(family, ()) if Capability.LARGE in able else ()
@@ -53,7 +57,9 @@ def drawn_crossing(family: str, able: Collection[str], choose: Random) -> Progra
 
 
 def _made_of_rows(family: str, able: Collection[str]) -> Callable[[Row], Program] | None:
-    """What makes the programs of a family; None if the saver can take none of them."""
+    """Return the function that makes a program from a row; None if the saver can take no
+    program.
+    """
     if table.DELTA not in table.CROSSED.get(family, ()):
         return program_of
     return delta_program if table.DELTA.of(family, able) else None
@@ -61,9 +67,9 @@ def _made_of_rows(family: str, able: Collection[str]) -> Callable[[Row], Program
 
 @dataclass(frozen=True, slots=True)
 class AxisAccount:
-    """What the programs of a family touched of its axes.
+    """An account of the points that a family's programs touched.
 
-    ``heavy`` says whether what takes seconds was to be tried.
+    ``heavy`` tells whether points that take seconds were to be tried.
     """
 
     family: str
@@ -72,11 +78,11 @@ class AxisAccount:
     log: AxisLog
 
     def axes(self) -> Iterator[Axis]:
-        """The axes of which the saver has a point that the family tries."""
+        """Return the axes of the family for which the saver has a point."""
         return (axis for axis in table.AXES if axis.of(self.family, self.able))
 
     def untouched(self) -> Iterator[tuple[Axis, str, str]]:
-        """The points that were not touched, and why."""
+        """Yield the points that were not touched, with the reason."""
         for axis in self.axes():
             if axis.of_the_saver:
                 continue
@@ -86,7 +92,9 @@ class AxisAccount:
                     yield axis, point.name, NO_ROOM if left_out else NOT_REACHED
 
     def gaps(self) -> dict[str, str]:
-        """Contract -> what it speaks of that was to be touched and was not."""
+        """Return, for each contract, the points of its axes that should have been touched and were
+        not.
+        """
         gaps: dict[str, list[str]] = {}
         for axis, point, why in self.untouched():
             if why is NOT_REACHED:
@@ -97,7 +105,7 @@ class AxisAccount:
         }
 
     def as_data(self) -> dict[str, Any]:
-        """The ``axes`` section of an item."""
+        """Return the ``axes`` section of an item's report."""
         wanted = dict(pairs_of(self.family, self.able, heavy=self.heavy))
         open_ = [pair for pair, why in wanted.items() if why is None]
         return {
@@ -124,7 +132,9 @@ class AxisAccount:
         }
 
     def _touched(self, axis: Axis) -> dict[str, int]:
-        """How often each point was touched, but for those that are another saver's choice."""
+        """Return how often each point was touched, without the points that only other savers
+        have.
+        """
         points = axis.of(self.family, self.able)
         times = {point.name: self.log.points[axis.at(point.name)] for point in points}
         return {name: n for name, n in times.items() if n or not axis.of_the_saver}

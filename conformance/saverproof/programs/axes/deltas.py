@@ -1,4 +1,4 @@
-"""Makes the program of a row about delta channels: values far or near, and a question."""
+"""Builds the program of a row about delta channels: values near or far, and history reads."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ THREAD, COPY, ROOT = "a", "copy", ""
 _CHANNELS = ("log", "size", "count", "notes")
 _ASKED = {"the first": ("log",), "the last": ("notes",), "several": ("notes", "log")}
 _ALWAYS = "size"
-"""A delta channel of every program: one that is neither the first nor the last."""
+"""A delta channel that every program has. It is neither the first nor the last."""
 _BETWEEN = {"2 to 99": 20, "100": 110, "1,100": 1_110}
-"""Checkpoints that are put between the root and the one that is asked about."""
+"""The number of checkpoints between the root and the one whose history is read."""
 _TIMES = {"reversed": Times.FALLING, "equal times": Times.EQUAL}
 _FIRST_RUN, _RUN = "run-1", "run-2"
 
 
 def delta_program(row: Row) -> Program:
-    """The program of a row: what it does not name is at its plainest."""
+    """Return the program of a row about delta channels."""
     return tuple(_RowOfDeltas(row).steps())
 
 
 class _RowOfDeltas:
-    """Adds step after step: a history, questions, and the same questions around changes."""
+    """A program under construction: a history, reads, then changes with the same reads after
+    them.
+    """
 
     def __init__(self, row: Row) -> None:
         self.row = row
@@ -49,7 +51,7 @@ class _RowOfDeltas:
         self.times = _TIMES.get(row[table.TIMES.name], Times.RISING)
 
     def steps(self) -> Iterator[Step]:
-        """All of them."""
+        """Yield all steps of the program."""
         yield self._put(1, None, dict.fromkeys(_CHANNELS, 1), self._dropped_at_first(), None)
         yield self._batch(1)
         yield replace(self._batch(1), task=0)
@@ -71,7 +73,7 @@ class _RowOfDeltas:
         return self.deltas if self.row[table.SNAPSHOT.name] == "none" else ()
 
     def _target(self, newest: int) -> Iterator[Step]:
-        """The checkpoint that is asked about, its parent as the row has it, and the questions."""
+        """Yield the checkpoint whose history is read, with the row's parent, and the reads."""
         number, parent = newest + 2, newest
         clock = {Times.FALLING: 0, Times.EQUAL: newest}.get(self.times)
         five = {"count": 5}
@@ -101,7 +103,7 @@ class _RowOfDeltas:
         yield from self._changed(target)
 
     def _changed(self, target: Put) -> Iterator[Step]:
-        """What was asked is asked again after a late write, and after the row's removal."""
+        """Yield a late write and the row's removal, each followed by the same reads."""
         number, parent = target.number, target.parent
         assert parent is not None
         yield replace(self._batch(parent), task=2)
@@ -135,7 +137,7 @@ class _RowOfDeltas:
         dropped: tuple[str, ...],
         clock: int | None = None,
     ) -> Put:
-        """A checkpoint in which some delta channels have no value of their own."""
+        """Return a checkpoint that stores no value of the ``dropped`` delta channels."""
         changes: dict[str, Value | None] = {
             name: self._value(name, 100 * seed + number) for name, seed in values.items()
         }

@@ -1,4 +1,4 @@
-"""Programs that take seconds: what is long or large, and everything that is asked about it."""
+"""Programs that take seconds: long histories and large values, with reads of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONG: Program = (
     _put(1_109),
     _put(1_106, 1_109),
 )
-"""A namespace of 1,106 checkpoints, with parents and times of every kind."""
+"""A namespace of 1,106 checkpoints with all kinds of parents and times."""
 _ABOVE = 1_110
 
 
@@ -88,7 +88,7 @@ _FILTERED: Program = (
 
 
 def _batch(last: Value) -> PutWrites:
-    """A batch of 1,100 writes, the last of which is a value of its own."""
+    """Return a batch of 1,100 writes, which ends with the value ``last``."""
     writes = tuple(("count", Value("integer", number)) for number in range(1_099))
     return PutWrites(THREAD, ROOT, 5, 1, (*writes, ("notes", last)))
 
@@ -115,11 +115,11 @@ _LARGE: Program = (
     PutWrites(THREAD, ROOT, 3, 1, (_HUGE, *_SMALL)),
     GetTuple(THREAD, ROOT, 2),
 )
-"""Values of 16 MB in a channel and in a write, beside small ones."""
+"""Values of 16 MB in a channel and in a write, next to small ones."""
 
 
 def _deltas(number: int, parent: int | None, **values: int) -> Put:
-    """A checkpoint of three delta channels, which have no value of their own but those given."""
+    """Return a checkpoint of three delta channels, which stores only the values given."""
     dropped: dict[str, Value | None] = dict.fromkeys(("log", "size", "count", "notes"))
     changes = dropped | {name: Value("integer", value) for name, value in values.items()}
     return Put(THREAD, ROOT, number, parent, changes=tuple(changes.items()))
@@ -146,8 +146,10 @@ _DEEP: Program = (
     DeltaHistory(THREAD, ROOT, 3, ("notes", "log")),
     DeltaHistory(THREAD, ROOT, 80, ("size",)),
 )
-"""A history of 1,112 checkpoints of which the first alone has values of the delta channels; it is
-also asked far below the newest: PostgresSaver 3.1.2 looked among 1,024 (langgraph issue 8448).
+"""A history of 1,112 checkpoints of which only the first stores values of the delta channels.
+
+It is read far below the newest checkpoint too: PostgresSaver 3.1.2 looked among 1,024 checkpoints
+only (langgraph issue 8448).
 """
 
 
@@ -159,4 +161,4 @@ HEAVY_PROGRAMS: dict[str, tuple[Program, ...]] = {
     "serialization": (_LARGE,),
     "delta-history": (_DEEP,),
 }
-"""Family -> its programs with the points that the profile "quick" leaves out."""
+"""Each family's programs for the points that the profile "quick" leaves out."""

@@ -1,4 +1,4 @@
-"""What programs have touched: points of axes, and which of them met in a program."""
+"""A log of the points that programs touched, and of the pairs that met in one program."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ Pair: TypeAlias = frozenset[Touched]
 
 @dataclass(slots=True)
 class AxisLog:
-    """Counts the points that the steps of programs touched, and remembers the pairs that met."""
+    """A count of the points touched, and the pairs of points that met in one program."""
 
     points: Counter[Touched] = field(default_factory=Counter)
     pairs: set[Pair] = field(default_factory=set)
 
     def add(self, touched: Counter[Touched], wanted: Iterable[Axis]) -> None:
-        """Count what one program touched; of the axes ``wanted`` what met is kept, too."""
+        """Count the points that one program touched, and the pairs that met on the ``wanted``
+        axes.
+        """
         self.points.update(touched)
         names = {axis.name for axis in wanted}
         met = [point for point in touched if point[0] in names]
@@ -32,8 +34,10 @@ class AxisLog:
 def pairs_of(
     family: str, able: Collection[str], *, heavy: bool
 ) -> Iterator[tuple[Pair, str | None]]:
-    """The pairs of points that the programs of a family are to bring together; of those that
-    cannot be, why. Without ``heavy`` those that take seconds are none of them.
+    """Yield the pairs of points that a family's programs must bring together.
+
+    With each pair comes the reason if it cannot be, else None. Without ``heavy``, pairs with a
+    point that takes seconds are left out.
     """
     for one, other in combinations(CROSSED.get(family, ()), 2):
         for left, right in product(one.of(family, able), other.of(family, able)):

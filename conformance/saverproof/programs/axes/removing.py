@@ -1,4 +1,4 @@
-"""The end of a row's program: how what is there came to be, what is removed, and what follows."""
+"""Builds the end of a row's program: how its data came to be, its removal, and what follows."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ _RUNS: Mapping[str, tuple[str, str]] = {
 _SHORT = ("run-1", "run-2")
 _ANOTHER, _UNKNOWN = "run-3", "nobody"
 _TASK = 8
-"""A task that no other part of a row's program has."""
+"""A task number that no other part of the program uses."""
 
 
 def run_of(row: Row, which: int) -> dict[str, Any]:
-    """The run of the row's root (0) or of what comes after it (1), as metadata tells it."""
+    """Return the metadata that names a run: ``which`` is 0 for the root's run, 1 for the later
+    ones'.
+    """
     point = row.get(table.RUN_ID.name, "")
     runs = _RUNS.get(point, _SHORT)
     told = {"run_id": runs[which]}
@@ -45,8 +47,10 @@ def run_of(row: Row, which: int) -> dict[str, Any]:
 
 
 def removal_of(row: Row, model: Model, threads: tuple[str, str, str]) -> Iterator[Step]:
-    """What a row removes or copies, and what is asked and done before and after. ``threads`` are
-    the one that the row's steps have filled, one beside it, and one that is empty.
+    """Yield the row's removal or copy, with the steps and reads before and after it.
+
+    ``threads`` are the thread that the row's steps have filled, another filled one, and an empty
+    one.
     """
     subject, beside, empty = threads
     stored = _puts(model, subject)
@@ -73,7 +77,7 @@ def removal_of(row: Row, model: Model, threads: tuple[str, str, str]) -> Iterato
 
 
 def _puts(model: Model, thread: str) -> list[Put]:
-    """The puts of a thread, parents first."""
+    """Return the puts of a thread, parents before children."""
     history = (r.step for records in model.threads[thread].values() for r in records.values())
     left, ordered = {put.number: put for put in history}, list[Put]()
     while left:
@@ -83,7 +87,7 @@ def _puts(model: Model, thread: str) -> list[Put]:
 
 
 def _batches(model: Model, thread: str) -> Iterator[PutWrites]:
-    """The writes of a thread, each again with another value: regular ones are not replaced."""
+    """Yield the thread's batches again with other values. Regular writes must not be replaced."""
     for address, writes in model.writes.items():
         if address[0] == thread:
             for task in dict.fromkeys(write.task for write in writes.values()):
@@ -93,7 +97,7 @@ def _batches(model: Model, thread: str) -> Iterator[PutWrites]:
 
 
 def _special(row: Row, stored: list[Put]) -> Iterator[PutWrites]:
-    """Special writes on the last two checkpoints."""
+    """Yield special writes on the last two checkpoints."""
     point = row[table.SPECIAL.name]
     special = (("__interrupt__", Value("list", 1)), ("__resume__", Value("text", "yes")))
     regular = (("count", Value("integer", 1)),) if point == "beside regular ones" else ()
@@ -143,7 +147,7 @@ def _after(
 
 
 def _again(put: Put) -> tuple[tuple[str, Value | None], ...]:
-    """The same channels, one of them with another value."""
+    """Return the changes of a put, with another value for the channel "count"."""
     return tuple((n, Value("integer", 77) if n == "count" else v) for n, v in put.changes)
 
 

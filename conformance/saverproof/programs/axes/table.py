@@ -1,4 +1,4 @@
-"""The axes: what a step, a value, a name, a history, a batch and a reader can be."""
+"""The table of axes: points of steps, values, names, histories, batches and readers."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ CROSSED: dict[str, tuple[Axis, ...]] = {
     "lifecycle": (READER, READ, VALUE, WRITE, BATCH),
     "concurrency": (READER, CHANGE, READ),
 }
-"""Family -> the axes whose points each of its arrays brings together two by two."""
+"""The axes of each family whose points are brought together two by two."""
 
 TOO_MUCH = "too expensive together"
 IMPOSSIBLE = "there is no such program"
@@ -280,7 +280,7 @@ _LARGE = frozenset(
 
 
 def why_apart(one: Touched, other: Touched) -> str | None:
-    """Why two points are not brought together, or None if they are."""
+    """Return why two points are never brought together, or None if they are."""
     pair = {one, other}
     heavy = {p for p in pair if p in HEAVY}
     if heavy and (len(heavy) == 2 or pair & _LARGE or CHANNELS.at("200") in pair):

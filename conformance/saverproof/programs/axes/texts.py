@@ -1,4 +1,4 @@
-"""What is odd about a text, and which values print alike."""
+"""Oddities of texts, and a way to tell values apart that print alike."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SIGNS = {
     "Unicode": re.compile(r"[^\x00-\x7f]"),
 }
 VERY_LONG = 256
-"""More characters than a short text column holds."""
+"""A length in characters that does not fit a column for short texts (up to 255)."""
 
 
 def oddities(text: str) -> Iterator[str]:
-    """What is odd about a text, by the names of the points of the axes of texts."""
+    """Yield the oddities of a text, by the names of the points on the text axes."""
     if not text:
         yield "empty"
     elif re.fullmatch("[a-z]+", text) and len(text) < VERY_LONG:
@@ -37,5 +37,7 @@ def oddities(text: str) -> Iterator[str]:
 
 
 def alike(value: Any) -> str:
-    """How a value of metadata is written, which tells those apart that print alike."""
+    """Return a text for a metadata value that differs for values which print alike, such as 1 and
+    "1".
+    """
     return repr(value)

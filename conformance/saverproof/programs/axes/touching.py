@@ -1,4 +1,4 @@
-"""Which points of the axes a step touches, told from the step and the model before it."""
+"""Finds the points of the axes that a step touches, from the step and the model before it."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _TIMES = {Times.RISING: "alike", Times.EQUAL: "equal times", Times.FALLING: "rev
 
 
 def touched_by(step: Step, model: Model) -> list[Touched]:
-    """The points that a step touches; the model is as it was before the step."""
+    """Return the points that a step touches; ``model`` is as it was before the step."""
     tell = _TELL.get(type(step))
     return [] if tell is None else list(tell(step, model))
 
 
 def kind_of_version(version: Version) -> Touched:
-    """The point of a channel version that a saver made."""
+    """Return the point for the kind of channel version that a saver made."""
     kind = {str: "text", float: "float"}.get(type(version), "integer")
     return table.VERSION.at(kind)
 

@@ -1,4 +1,4 @@
-"""Which points of the axes of delta channels a step touches."""
+"""Finds the points on the axes of delta channels that a step touches."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _NEAR, _FAR = 2, 10
 
 
 def put(step: Put) -> Iterator[Touched]:
-    """Whether a checkpoint has a snapshot among its values."""
+    """Yield the points of a put's values: delta snapshots or plain values."""
     for _, value in step.changes:
         if value is not None:
             yield table.SEED.at("a snapshot" if value.kind == "delta-snapshot" else "a plain value")
 
 
 def delta_history(step: DeltaHistory, model: Model) -> Iterator[Touched]:
-    """A question about delta channels."""
+    """Yield the points of a read of delta histories."""
     if not step.channels:
         yield table.DELTA.at("no channels")
         return

@@ -1,1 +1,1 @@
-"""Makers: functions that make one step that suits what the model holds."""
+"""Makers: functions that make one legal step for what the model holds."""

@@ -1,4 +1,4 @@
-"""Which thread, namespace and checkpoint a step is about."""
+"""Chooses the thread, namespace and checkpoint of a step."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from saverproof.programs.theme import Theme
 
 
 def place(choose: Random, theme: Theme) -> tuple[str, str]:
-    """A thread and a namespace."""
+    """Return a random thread and namespace of the theme."""
     return choose.choice(theme.threads), choose.choice(theme.namespaces)
 
 
 def some_address(model: Model, choose: Random, theme: Theme) -> Address | None:
-    """The address of a checkpoint that is there, the newest of its namespace more often."""
+    """Return a stored checkpoint's address, more often a newest one; None if there is none."""
     thread, namespace = place(choose, theme)
     history = model.history(thread, namespace)
     if not history:
@@ -26,9 +26,9 @@ def some_address(model: Model, choose: Random, theme: Theme) -> Address | None:
 
 
 def fresh_number(model: Model, choose: Random, thread: str, namespace: str) -> int:
-    """A number not put yet: mostly above all others, now and then in a gap below.
+    """Return an unused checkpoint number: mostly above all others, sometimes in a gap below.
 
-    No other namespace has it: LangGraph makes each id anew.
+    It is unused in all namespaces, since LangGraph makes each id anew.
     """
     history = model.history(thread, namespace)
     others = numbers_beside(model, namespace)
@@ -46,16 +46,16 @@ def fresh_number(model: Model, choose: Random, thread: str, namespace: str) -> i
 
 
 def unused(number: int, others: Collection[int]) -> int:
-    """The number, or the next above it that is none of the others."""
+    """Return the number, or the next one above it that is not in ``others``."""
     while number in others:
         number += 1
     return number
 
 
 def numbers_beside(model: Model, namespace: str) -> set[int]:
-    """The numbers that other namespaces have, or had, checkpoints to come included.
+    """Return the numbers that other namespaces use, used, or have early writes for.
 
-    Of any thread: a copy brings its ids to another one.
+    All threads are included, since a copy brings its ids to another thread.
     """
     addresses = (*model.addresses(), *model.writes, *model.gone)
     return {number for _, inside, number in addresses if inside != namespace}

@@ -22,12 +22,12 @@ SPECIAL = tuple(SPECIAL_INDEX)
 
 
 def path_of(task: int, theme: Theme) -> str:
-    """The path under which a task stores its writes."""
+    """Return the task path under which a task stores its writes."""
     return "" if task == 0 else theme.paths[task % len(theme.paths)]
 
 
 def batch(choose: Random, theme: Theme) -> tuple[tuple[str, Value], ...]:
-    """A batch as tasks send them: mostly short, now and then of more than ten writes."""
+    """Return the writes of a batch: mostly few, as tasks send, sometimes more than ten."""
     kind = choose.random()
     if kind < 0.12:
         names = choose.sample(SPECIAL, choose.randint(1, 2))

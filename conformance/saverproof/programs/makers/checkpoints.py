@@ -50,7 +50,7 @@ def put(model: Model, choose: Random, theme: Theme) -> Put:
 def changes(
     model: Model, choose: Random, theme: Theme, thread: str, namespace: str, parent: int | None
 ) -> tuple[tuple[str, Value | None], ...]:
-    """One to three channels with new values; now and then one that loses its value."""
+    """Return one to three channels with new values; sometimes one loses its value instead."""
     count = choose.randint(1, min(3, len(theme.channels)))
     names = choose.sample(theme.channels, count)
     held: Sequence[str] = ()
@@ -66,7 +66,7 @@ def changes(
 def metadata(
     model: Model, choose: Random, theme: Theme, thread: str, namespace: str, number: int
 ) -> dict[str, Any]:
-    """What the loop gives, and the theme's own keys."""
+    """Return the loop's metadata together with the theme's own keys."""
     parents = {}
     if namespace != ROOT:
         root = model.latest(thread, ROOT)
