@@ -40,6 +40,10 @@ class KnownFileError(SaverproofError):
     """A known-violations file cannot be read, or an entry is wrong."""
 
 
+class ReleaseError(SaverproofError):
+    """An older release that cannot be named, found, installed or kept."""
+
+
 class ExtensionError(SaverproofError):
     """Something that another distribution adds cannot be used."""
 

@@ -38,6 +38,8 @@ class Facts(TypedDict):
     """Absolute paths of the artefacts that are run first."""
     packages: dict[str, str]
     """Versions of the installed distributions that may matter."""
+    upgrade_from: NotRequired[list[dict[str, str]]]
+    """The older releases beside which it is judged: distribution, version and folder of each."""
 
 
 APIS = ("sync", "async")

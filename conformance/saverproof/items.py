@@ -48,7 +48,8 @@ class Finding:
     contract: str
     api: str
     phase: str
-    """"functional", "fault", "crash", "power", "concurrency", "graph", "cost" or "resources"."""
+    """"functional", "fault", "crash", "power", "concurrency", "graph", "cost", "resources" or
+    "upgrade"."""
     summary: str
     expected: str
     observed: str

@@ -14,7 +14,17 @@ from itertools import permutations
 from typing import Any
 
 Contract = Mapping[str, Any]
-_PHASES = ("functional", "graph", "concurrency", "fault", "crash", "power", "cost", "resources")
+_PHASES = (
+    "functional",
+    "graph",
+    "concurrency",
+    "fault",
+    "crash",
+    "power",
+    "cost",
+    "resources",
+    "upgrade",
+)
 """The phases in which a flaw shows, the plainest first."""
 _STEPS = "steps of kind "
 """The beginning of a need that is a kind of step."""

@@ -23,6 +23,7 @@ from saverproof.families.graph.family import GraphJudging
 from saverproof.families.resources.family import ResourcesJudging
 from saverproof.families.resources.judging import leaks
 from saverproof.families.tally import Tally
+from saverproof.families.upgrade.judging import UpgradeJudging
 from saverproof.items import Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 
@@ -54,6 +55,7 @@ class Accounts:
             lambda s, _, broken: (s.tally, 0 if s.one_record else len(broken)),
         )
         self._tap(ResourcesJudging, "_judge", lambda s, _: (s.tally, len(leaks(s._measured))))
+        self._tap(UpgradeJudging, "_found", lambda s, name, found: (s.tally, 1))
         judge, compared, outcome = GraphJudging._judge, GraphBench.compared, Tally.outcome
 
         def judging(self_: Any, play: Any, saver: Any) -> None:

@@ -25,6 +25,7 @@ from tests.wrong_savers import (
     resuming,
     thread_registers,
     transactions,
+    upgrades,
 )
 from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 
@@ -50,6 +51,7 @@ __all__ = [
     "resuming",
     "thread_registers",
     "transactions",
+    "upgrades",
     "wrong",
 ]
 

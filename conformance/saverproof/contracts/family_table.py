@@ -17,11 +17,13 @@ class FamilyTable:
         title: its subject, for someone who has never heard of it; not a sentence.
         contracts: its contracts, in the order of the documentation.
         phase: how its violations are found ("functional", "fault", "crash", "concurrency",
-            "graph", "cost" or "resources"); a single finding may have another.
+            "graph", "cost", "resources" or "upgrade"); a single finding may have another.
         crossed: True if it compares the sync with the async API, in one item "crossed".
         long: True for the families that take longest. They run after all others, one API after the
             other, so that processes which share the items get equal work.
         in_memory: True if its scratch folder may be in memory.
+        asks_for: the name of a fact about the saver; without that fact the family has no items. ""
+            if it always has some.
     """
 
     name: str
@@ -31,6 +33,7 @@ class FamilyTable:
     crossed: bool = False
     long: bool = False
     in_memory: bool = True
+    asks_for: str = ""
 
     def apis(self, chosen: Sequence[str]) -> tuple[str, ...]:
         """Return the APIs of its items for a saver that is judged through the APIs ``chosen``."""

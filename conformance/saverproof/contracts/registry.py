@@ -29,6 +29,7 @@ from saverproof.contracts.tables import (
     pending_writes,
     resources,
     serialization,
+    upgrade,
     upsert,
 )
 from saverproof.errors import ExtensionError
@@ -54,6 +55,7 @@ TABLES = (
     atomicity.TABLE,
     durability.TABLE,
     concurrency.TABLE,
+    upgrade.TABLE,
 )
 """The families of the kit, in the order in which they run and are shown."""
 

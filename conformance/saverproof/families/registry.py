@@ -21,6 +21,7 @@ from saverproof.families.functional.family import FunctionalFamily
 from saverproof.families.graph.family import GraphFamily
 from saverproof.families.resources.family import ResourcesFamily
 from saverproof.families.tally import Progress, Tally, tell_nobody
+from saverproof.families.upgrade.family import UpgradeFamily
 from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
@@ -33,6 +34,7 @@ FAMILIES: tuple[Family, ...] = (
     AtomicityFamily(),
     DurabilityFamily(),
     ConcurrencyFamily(),
+    UpgradeFamily(),
 )
 """The families of the kit."""
 

@@ -20,6 +20,7 @@ SUITE_OPTIONS: dict[str, Any] = {
     "saver_lenient": False,
     "saver_in_process": False,
     "saver_dsn": [],
+    "saver_upgrade_from": [],
     "saver_watchdog": 10.0,
 }
 """The options that mean nothing without ``--saver``, and their defaults."""
@@ -68,6 +69,15 @@ def _add_selection(group: pytest.OptionGroup) -> None:
         metavar="YEAR.MONTH",
         help="pin the contracts of a release of saverproof, such as 2026.11: newer ones, and those "
         "that were advice then, are reported as advice and fail nothing",
+    )
+    group.addoption(
+        "--saver-upgrade-from",
+        action="append",
+        default=[],
+        metavar="RELEASE",
+        help="also judge what the saver makes of stores of this older release: "
+        "DISTRIBUTION==VERSION, or previous, previous-major or all of those before the installed "
+        "one; installed by pip into a folder of its own, and kept (repeatable)",
     )
 
 

@@ -30,6 +30,7 @@ from saverproof.plugin.judging import KEPT_JUDGE, Judge
 from saverproof.plugin.progress import FIGURES, FIGURES_INPUT, Progress
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.plugin.suite_only import ASKED
+from saverproof.plugin.upgrading import with_older_releases
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.forks import forks_of
@@ -111,6 +112,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     with ThreadPoolExecutor(max_workers=4) as pool:
         savers = tuple(pool.map(lambda ref: probe(ref, setting, servers), refs))
     servers.check_all_used()
+    savers = with_older_releases(savers, config.getoption("saver_upgrade_from"))
     _check_names(savers)
     _check_slugs(savers)
     _check_apis(savers, config.getoption("saver_api"))

@@ -16,13 +16,14 @@ from saverproof.facts import Facts
 def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
     """The (family, api) pairs for a target, where ``apis`` is "sync", "async" or "both".
 
-    A family none of whose contracts applies to the target gets no item.
+    A family none of whose contracts applies to the target, or which nobody asked for, gets no item.
     """
     chosen = [api for api in facts["apis"] if apis in (api, "both")]
     there = [
         table
         for table in tables()
-        if not all(why_inapplicable(contract, facts) for contract in table.contracts)
+        if (not table.asks_for or facts.get(table.asks_for))
+        and not all(why_inapplicable(contract, facts) for contract in table.contracts)
     ]
     for table in there:
         if not table.long:

@@ -65,6 +65,7 @@ _DEFAULT: Mapping[str, Cost] = {
     "atomicity": Cost(9.0, 17_400, 1_650),
     "durability": Cost(6.5, 6_600, 690),
     "concurrency": Cost(7.0, 1_100, 67),
+    "upgrade": Cost(20.0, 14_000, 60),
 }
 """Through one API, at the default profile."""
 _QUICK = {
@@ -74,6 +75,7 @@ _QUICK = {
     "atomicity": 0.25,
     "durability": 0.25,
     "concurrency": 0.8,
+    "upgrade": 0.5,
 }
 _DEEP = {
     "graph": 40.0,
@@ -82,6 +84,7 @@ _DEEP = {
     "atomicity": 8.0,
     "durability": 5.0,
     "concurrency": 12.0,
+    "upgrade": 4.0,
 }
 _LEAST: Mapping[str, Cost] = {
     "ordering": Cost(0.4, 2_900, 45),

@@ -1,0 +1,133 @@
+"""Contracts on two releases of a saver on one store."""
+
+from __future__ import annotations
+
+from saverproof.capability import Capability
+from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable, contracts_in
+
+_PROCESSES = frozenset({Capability.MANY_PROCESSES})
+
+# LangGraph's base class says nothing of releases. These are musts because whoever updates a package
+# keeps the database, and what is in it was acknowledged: official savers read what they once wrote.
+READS_OLD_DATA = Contract(
+    id="upgrade/reads-old-data",
+    statement=(
+        "What an older release has stored is whole in this one: values, metadata, parents, writes, "
+        "their order, and what filters and listings select."
+    ),
+    source=(
+        "saverproof: who updates a package keeps the database; "
+        "issues langchain-ai/langgraph#5106, langchain-ai/langgraph#6970 and "
+        "langchain-ai/langchain-mongodb#287; every official saver keeps it"
+    ),
+    wrong="values are stored in a new format, and what has the old one is read as None",
+    matters=(
+        "After an update, conversations that were there are gone, or go on without what they knew."
+    ),
+    fix=(
+        "Write the number of the format beside the data, read each format that was ever released, "
+        "and keep a store of each in the tests."
+    ),
+    durable=True,
+)
+
+WRITES_ON_OLD_DATA = Contract(
+    id="upgrade/writes-on-old-data",
+    statement=(
+        "On a store that an older release began, this one goes on: checkpoints below old ones, "
+        "writes to old ones and deletions do what they do on a store of its own."
+    ),
+    source=(
+        "saverproof: every thread that is not over at an update is one of this kind; every "
+        "official saver keeps it"
+    ),
+    wrong="a column is added for new tables alone, and the first put into an old one fails",
+    matters="After an update, conversations can still be read, and no message is taken any more.",
+    fix=(
+        "Let set-up bring an old store to the present form, and let channel versions and ids of "
+        "older releases be followed by those of the present one."
+    ),
+    durable=True,
+)
+
+FIRST_READ_WAITS_FOR_NOBODY = Contract(
+    id="upgrade/first-read-waits-for-nobody",
+    level=Level.SHOULD,
+    statement=(
+        "The first `get_tuple` on a store that an older release wrote answers while another worker "
+        "is in the midst of a write, if reads do so otherwise."
+    ),
+    # Advice: a caller may set up before it serves, and SqliteSaver itself does not keep it.
+    source=(
+        "saverproof: in a rolling deployment old workers write while the first new one starts; "
+        "SqliteSaver 3.1.2 breaks it"
+    ),
+    wrong="the first read migrates the table, for which it waits for the lock of writers",
+    matters="At each rolling deployment the first request to each new worker fails.",
+    fix=(
+        "Look at the schema before you change it, read the old form as well, and migrate in the "
+        "first write or in `setup`."
+    ),
+    needs=_PROCESSES,
+    durable=True,
+)
+
+SETUP_ON_OLD_STORE = Contract(
+    id="upgrade/setup-on-old-store",
+    statement=(
+        "Setting up a store of an older release works in several processes at once, and where it "
+        "was killed half-way it is begun again; what was stored is whole afterwards."
+    ),
+    source=(
+        "saverproof: every worker sets up when it starts, and an orchestrator kills the slow ones; "
+        "issues langchain-ai/langgraph#7630, langchain-ai/langgraph#5327 and "
+        "langchain-ai/langgraph#2887"
+    ),
+    wrong="a table is renamed and copied in several transactions",
+    matters="A worker that is killed while it starts leaves a store with which none starts again.",
+    fix=(
+        "Do each migration and the note that it is done in one transaction, under a lock, and make "
+        "each of them harmless when it is done twice."
+    ),
+    durable=True,
+)
+
+OLD_WORKERS_GO_ON = Contract(
+    id="upgrade/old-workers-go-on",
+    level=Level.SHOULD,
+    statement=(
+        "While both releases are open on one store, each reads what the other writes, and takes "
+        "part in its threads."
+    ),
+    source=(
+        "saverproof: in a rolling deployment both run for minutes to hours; no saver promises it"
+    ),
+    wrong="a release drops the column that older ones read",
+    matters="During a rolling deployment requests fail, or lose state, by which worker they meet.",
+    fix="Add in one release, remove in a later one; say which releases may run side by side.",
+    needs=_PROCESSES,
+    durable=True,
+)
+
+ROLLBACK = Contract(
+    id="upgrade/rollback",
+    level=Level.SHOULD,
+    statement="What this release has stored is whole in the older one, to which users go back.",
+    source="saverproof: a deployment that fails is rolled back, its data not; no saver promises it",
+    wrong="values are stored in a new format that older releases cannot read",
+    matters="Going back after a bad update loses what was said meanwhile, or all of it.",
+    fix=(
+        "Let a release read a format before a later one writes it; say from where there is no way "
+        "back."
+    ),
+    durable=True,
+)
+
+TABLE = FamilyTable(
+    name="upgrade",
+    title="two releases of a saver on one store",
+    phase="upgrade",
+    contracts=contracts_in(globals()),
+    asks_for="upgrade_from",
+)

@@ -1,0 +1,1 @@
+"""The family upgrade: two releases of one saver, on one store."""

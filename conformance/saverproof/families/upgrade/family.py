@@ -1,0 +1,39 @@
+"""Judges what a saver makes of stores that older releases wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.tables.upgrade import TABLE
+from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.tally import Tally
+from saverproof.families.upgrade.judging import UpgradeJudging
+from saverproof.families.upgrade.replay import replay
+from saverproof.items import ItemPlan
+from saverproof.process import heartbeat
+from saverproof.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeFamily:
+    """Two releases, one store."""
+
+    table: FamilyTable = TABLE
+
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
+        """Judge beside each of the older releases that were asked for."""
+        # No saver is called here, and the processes in which they are have a time limit.
+        with heartbeat.beating():
+            UpgradeJudging(plan, target, tally).run()
+
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+        """Whether what was recorded still shows."""
+        with heartbeat.beating():
+            return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
+        """No saver is called in the process that judges, so that none can end it."""
+        return Blame.first(self.table, journal)

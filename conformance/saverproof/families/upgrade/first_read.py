@@ -1,0 +1,62 @@
+"""The first read of an old store, while another process is in the midst of a write."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from saverproof.execution.sqlite_files import sqlite_files
+from saverproof.families.upgrade.programs import questions
+from saverproof.families.upgrade.release_process import ReleaseRaised
+from saverproof.families.upgrade.trials import ALL_NEW, ALL_OLD, Bench, Handover, Which
+from saverproof.programs.small import ONE
+from saverproof_faults.sqlite import raw
+
+NO_LOCK = "a write is held open in SQLite files alone, and there is none that can be locked"
+WAITS_ANYWAY = "reads wait for writers on a store of the release's own, too: {}"
+
+
+class NotToBeSeen(Exception):  # noqa: N818 - what kept it from being tried
+    """It cannot be tried on this saver; the text says why."""
+
+
+def first_read(bench: Bench) -> str:
+    """What the first read raises on a store of the old release; "" if it answers.
+
+    Raises:
+        NotToBeSeen: nothing can be locked, or reads wait on any store.
+    """
+    if own := _read_of(bench, ALL_NEW):
+        raise NotToBeSeen(WAITS_ANYWAY.format(own))
+    return _read_of(bench, ALL_OLD)
+
+
+def _read_of(bench: Bench, handover: Handover) -> str:
+    with bench.store() as at:
+        (playing,) = bench.play(handover, [ONE], at)
+        # The latest one, as a graph asks when it begins.
+        asked = questions(playing.program, playing.name)[:1]
+        with _locked(at.path):
+            try:
+                with bench.opened((Which.NEW,), at) as name:
+                    (shown,) = bench.players[Which.NEW].look(name, asked)
+            except ReleaseRaised as refusal:
+                return str(refusal)
+    return shown.get("get raises", "")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """What a worker in the midst of a write keeps from others."""
+    files = list(sqlite_files(folder))
+    if not files:
+        raise NotToBeSeen(NO_LOCK)
+    with closing(raw.connect(files[0], isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            raise NotToBeSeen(NO_LOCK) from None
+        yield
+        connection.execute("ROLLBACK")

@@ -1,0 +1,75 @@
+"""Which handover from one release to another shows which contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from saverproof.contracts.tables import upgrade
+from saverproof.families.upgrade.programs import takes_turns
+from saverproof.families.upgrade.release_process import ReleaseRaised
+from saverproof.families.upgrade.trials import (
+    GONE_ON,
+    READ_BY_NEW,
+    ROLLED_BACK,
+    SIDE_BY_SIDE,
+    Alone,
+    Bench,
+    Handover,
+    Odd,
+)
+from saverproof.programs.shrinking import shrink
+from saverproof.steps.definitions import Program
+
+HANDOVERS: Mapping[str, Handover] = MappingProxyType(
+    {
+        upgrade.READS_OLD_DATA.id: READ_BY_NEW,
+        upgrade.WRITES_ON_OLD_DATA.id: GONE_ON,
+        upgrade.ROLLBACK.id: ROLLED_BACK,
+        upgrade.OLD_WORKERS_GO_ON.id: SIDE_BY_SIDE,
+    }
+)
+_MOST_STEPS = 400
+"""Steps that are tried to shorten a program: each takes three stores and two processes."""
+_OPENING = "opening the store"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFacts:
+    """How many facts were compared in a handover, and those that are odd."""
+
+    facts: int
+    odd: tuple[Odd, ...]
+
+
+def compared(bench: Bench, handover: Handover, alone: Alone) -> ComparedFacts:
+    """Play a handover, and hold what is shown then against what each release shows alone."""
+    if handover is not READ_BY_NEW:
+        alone = alone.only(takes_turns)
+    try:
+        seen = bench.shown(handover, alone.programs)
+    except ReleaseRaised as refusal:
+        programs: Program = tuple(step for program in alone.programs[:1] for step in program)
+        odd = Odd(programs, _OPENING, ("an open store",), str(refusal), handover.readers[0])
+        return ComparedFacts(0, (odd,))
+    found = [
+        odd
+        for reader, shown in zip(handover.readers, seen, strict=True)
+        for odd in alone.odd(reader, shown)
+    ]
+    return ComparedFacts(sum(len(one) for shown in seen for one in shown), tuple(found))
+
+
+def shortened(bench: Bench, handover: Handover, found: Sequence[Odd]) -> Odd:
+    """The first odd fact, by the shortest program that was found to show one."""
+    kept = {repr(found[0].program): found[0]}
+
+    def attempt(candidate: Program) -> Program | None:
+        odd = compared(bench, handover, Alone.of(bench, [candidate])).odd
+        if not odd:
+            return None
+        kept[repr(candidate)] = odd[0]
+        return candidate
+
+    return kept[repr(shrink(found[0].program, attempt, _MOST_STEPS))]

@@ -1,0 +1,147 @@
+"""Judges one older release beside the installed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from saverproof.contracts.tables import upgrade
+from saverproof.families.tally import Tally
+from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
+from saverproof.families.upgrade.handovers import HANDOVERS, compared, shortened
+from saverproof.families.upgrade.openings import NO_OPENING, store_opening
+from saverproof.families.upgrade.programs import programs_of
+from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProcess, ReleaseRaised
+from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
+from saverproof.families.upgrade.setting_up import SettingUp, processes
+from saverproof.families.upgrade.trials import Alone, Bench, Which
+from saverproof.items import Finding, ItemPlan
+from saverproof.machines.suiting import able_of
+from saverproof.releases.installed import Release
+from saverproof.steps.definitions import Program
+from saverproof.targets.target import Target
+
+_BEHIND: Mapping[str, tuple[str, ...]] = {
+    upgrade.WRITES_ON_OLD_DATA.id: (upgrade.READS_OLD_DATA.id,),
+    upgrade.FIRST_READ_WAITS_FOR_NOBODY.id: (upgrade.READS_OLD_DATA.id,),
+    upgrade.SETUP_ON_OLD_STORE.id: (upgrade.READS_OLD_DATA.id,),
+    upgrade.ROLLBACK.id: (upgrade.WRITES_ON_OLD_DATA.id,),
+    upgrade.OLD_WORKERS_GO_ON.id: (
+        upgrade.READS_OLD_DATA.id,
+        upgrade.WRITES_ON_OLD_DATA.id,
+        upgrade.ROLLBACK.id,
+    ),
+}
+"""What breaks a contract of the right breaks that of the left as well, and says nothing of it."""
+FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
+SET_UP = upgrade.SETUP_ON_OLD_STORE.id
+NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
+
+
+@contextmanager
+def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[Bench]:
+    """Both releases, each in a process.
+
+    Raises:
+        NotToBeSeen: the target cannot be opened without the kit.
+    """
+    opening = store_opening(target)
+    if opening is None:
+        raise NotToBeSeen(NO_OPENING)
+    new = TwoReleases.of(plan, release).new
+    with (
+        ReleaseProcess(str(release), release.folder, plan.api) as old_one,
+        ReleaseProcess(new, "", plan.api) as new_one,
+    ):
+        players = {Which.OLD: old_one, Which.NEW: new_one}
+        yield Bench(target, Path(plan.folder), opening, players)
+
+
+@dataclass(slots=True)
+class UpgradeJudging:
+    """The judging of one plan, one older release after the other."""
+
+    plan: ItemPlan
+    target: Target
+    tally: Tally
+    programs: Sequence[Program] = ()
+    _broken: set[str] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Judge each of the older releases; a contract is told once, by the first that shows it."""
+        releases = [Release(**one) for one in self.plan.facts.get("upgrade_from", ())]
+        if not releases:
+            self.tally.not_exercised(self._left(), NOT_ASKED)
+            return
+        able = able_of(self.plan.facts, self.target)
+        self.programs = self.programs or programs_of(self.plan.profile, able)
+        for release in self.tally.budget.within(releases, "older releases"):
+            try:
+                self._judge(release)
+            except (ReleaseGone, ReleaseRaised) as trouble:
+                self.tally.unsure(self._left(), f"{release}: {trouble}")
+            except NotToBeSeen as why:
+                self.tally.not_exercised(self._left(), str(why))
+
+    def _left(self) -> list[str]:
+        wanted = self.tally.wanted - self._broken
+        return [one.id for one in upgrade.TABLE.contracts if one.id in wanted]
+
+    def _judge(self, release: Release) -> None:
+        pair = TwoReleases.of(self.plan, release)
+        with bench_of(self.plan, self.target, release) as bench:
+            alone = Alone.of(bench, self.programs)
+            self._tell_refused(pair, alone)
+            for name in HANDOVERS:
+                if self._is_to_be_judged(name, pair):
+                    self._hand_over(pair, bench, name, alone)
+            if self._is_to_be_judged(FIRST_READ, pair):
+                self._read_first(pair, bench)
+            if self._is_to_be_judged(SET_UP, pair):
+                self._set_up(pair, bench)
+            self.tally.operations += sum(player.calls for player in bench.players.values())
+
+    def _is_to_be_judged(self, name: str, pair: TwoReleases) -> bool:
+        behind = next((one for one in _BEHIND.get(name, ()) if one in self._broken), None)
+        if name in self._left() and behind is not None:
+            self.tally.give_up(name, f"a store of {pair.old}", behind)
+        return name in self._left() and behind is None
+
+    def _tell_refused(self, pair: TwoReleases, alone: Alone) -> None:
+        if refused := len(self.programs) - len(alone.programs):
+            of = f"{refused} of {len(self.programs)} programs"
+            self.tally.note(f"{of} left out: {pair.old} or {pair.new} alone refuses a step of them")
+
+    def _hand_over(self, pair: TwoReleases, bench: Bench, name: str, alone: Alone) -> None:
+        seen = compared(bench, HANDOVERS[name], alone)
+        self.tally.agreed(name, seen.facts)
+        self.tally.beat()
+        if seen.odd:
+            shown = shortened(bench, HANDOVERS[name], seen.odd)
+            self._found(name, finding(self.plan, pair, name, shown))
+
+    def _read_first(self, pair: TwoReleases, bench: Bench) -> None:
+        try:
+            raised = first_read(bench)
+        except NotToBeSeen as why:
+            self.tally.not_exercised([FIRST_READ], str(why))
+            return
+        self.tally.agreed(FIRST_READ)
+        if raised:
+            self._found(FIRST_READ, read_finding(self.plan, pair, raised))
+
+    def _set_up(self, pair: TwoReleases, bench: Bench) -> None:
+        with ExitStack() as stack:
+            more = processes(stack, pair.new, self.plan.api)
+            trials = SettingUp(bench, more, self.plan.profile)
+            trouble = trials.trouble()
+        self.tally.agreed(SET_UP, trials.tried)
+        if trouble is not None:
+            self._found(SET_UP, set_up_finding(self.plan, pair, trouble))
+
+    def _found(self, name: str, found: Finding) -> None:
+        self._broken.add(name)
+        self.tally.differences.note(name)
+        self.tally.findings.append(found)

@@ -1,0 +1,47 @@
+"""How a process opens a target's store that may not import the kit: by the target's own text."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from saverproof.scripts.opening import opening_of
+from saverproof.targets.target import Target
+
+NO_OPENING = (
+    "the target says nothing of how its saver is opened without the kit: expected "
+    "target(opening=...), or a target without a server in a module that can be imported"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOpening:
+    """Statements, and an expression that opens the saver at ``path`` or ``dsn``; what they import
+    may lie in ``folders``.
+    """
+
+    statements: tuple[str, ...]
+    expression: str
+    folders: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, for the process of a release."""
+        return asdict(self)
+
+
+def store_opening(target: Target) -> StoreOpening | None:
+    """How the process of a release opens the target; None if it cannot."""
+    if target.opening is not None:
+        try:
+            *statements, last = ast.parse(inspect.cleandoc(target.opening)).body
+        except (SyntaxError, ValueError):
+            return None
+        lines = tuple(map(ast.unparse, statements))
+        return StoreOpening(lines, ast.unparse(last)) if isinstance(last, ast.Expr) else None
+    found = None if target.server is not None else opening_of(target)
+    if found is None:
+        return None
+    lines = (*found.imports, *found.local, *found.before)
+    return StoreOpening(lines, found.expression, found.folders)

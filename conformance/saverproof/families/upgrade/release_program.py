@@ -1,0 +1,303 @@
+"""Plays calls that arrive as JSON on the saver of whichever release is first on its path.
+
+It runs as a program of its own, and imports nothing of the kit: an old release needs an old
+langgraph-checkpoint, which the kit may not know. Values arrive as expressions that make them, and
+leave as texts that equal values share; no object is ever pickled on the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import inspect
+import json
+import os
+import queue
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+EXPRESSION = "$expression"
+"""The one key of an object that stands for what its expression gives."""
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class OpenSavers:
+    """The savers that are open, by the names that they were given."""
+
+    def __init__(self, api: str) -> None:
+        self.api = api
+        self.savers: dict[str, Any] = {}
+        self.managers: dict[str, Any] = {}
+        self.names: dict[str, Any] = {}
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    # -- a saver's life -----------------------------------------------------------------------
+
+    def open(self, name: str, opening: Mapping[str, Any], path: str, dsn: str) -> None:
+        """Open a saver by the statements and the expression of an opening."""
+        manager = self.manager_of(opening, path, dsn)
+        enter = getattr(manager, "__aenter__", None) or manager.__enter__
+        self.savers[name] = self.answer_of(enter())
+        self.managers[name] = manager
+
+    def manager_of(self, opening: Mapping[str, Any], path: str, dsn: str) -> Any:
+        """What a saver is opened with; a target's own module needs its folder on the path."""
+        sys.path[1:1] = [folder for folder in opening["folders"] if folder not in sys.path]
+        names: dict[str, Any] = {"path": path, "dsn": dsn}
+        exec("\n".join(opening["statements"]), names)
+        return eval(opening["expression"], names)
+
+    def close(self, name: str) -> None:
+        """Close a saver."""
+        del self.savers[name]
+        manager = self.managers.pop(name)
+        leave = getattr(manager, "__aexit__", None) or manager.__exit__
+        self.answer_of(leave(None, None, None))
+
+    def set_up(self, name: str) -> None:
+        """Set the store up, if the saver has a method for it."""
+        setup = getattr(self.savers[name], "setup", None)
+        if setup is not None:
+            self.answer_of(setup())
+
+    # -- calls --------------------------------------------------------------------------------
+
+    def version(self, name: str, current: Any) -> Any:
+        """The channel version after another one."""
+        return self.savers[name].get_next_version(current, None)
+
+    def call(self, name: str, operation: str, arguments: list[Any]) -> Any:
+        """CallAsData an operation, named as in the sync API; tells nothing of its answer."""
+        method = self.method(name, operation)
+        made = [self.made(argument) for argument in arguments]
+        if operation == "put_writes" and "task_path" not in inspect.signature(method).parameters:
+            # Releases before the parameter: LangGraph leaves it out then.
+            del made[3:]
+        self.answer_of(method(*made))
+
+    def method(self, name: str, operation: str) -> Callable[..., Any]:
+        """The operation's method of the API that is judged."""
+        prefix = "a" if self.api == "async" else ""
+        method: Callable[..., Any] = getattr(self.savers[name], prefix + operation)
+        return method
+
+    def made(self, data: Any) -> Any:
+        """What the data of an argument stands for."""
+        if isinstance(data, dict):
+            if data.keys() == {EXPRESSION}:
+                source, imports = data[EXPRESSION]
+                exec("\n".join(imports), self.names)
+                return eval(source, self.names)
+            return {key: self.made(item) for key, item in data.items()}
+        if isinstance(data, list):
+            return [self.made(item) for item in data]
+        return data
+
+    # -- looks --------------------------------------------------------------------------------
+
+    def look(self, name: str, questions: list[Mapping[str, Any]]) -> list[dict[str, str]]:
+        """For each question, the facts that the saver shows: texts by names."""
+        return [self.looked(name, question) for question in questions]
+
+    def looked(self, name: str, question: Mapping[str, Any]) -> dict[str, str]:
+        try:
+            return {key: text_of(shown) for key, shown in self.asked(name, **question)}
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            return {f"{question['kind']} raises": _described(error)}
+
+    def asked(self, name: str, kind: str, config: Any, **more: Any) -> Iterator[tuple[str, Any]]:
+        """What one question shows."""
+        config = self.made(config)
+        if kind == "get":
+            yield from _shown(self.answer_of(self.method(name, "get_tuple")(config)), "read")
+        elif kind == "list":
+            found = self.listed(name, config, **more)
+            for one in found:
+                yield from _shown(one, "listed")
+            for namespace in sorted({_place(one)[0] for one in found}):
+                ids = [_place(one)[1] for one in found if _place(one)[0] == namespace]
+                yield f"order of {namespace!r}", ids
+        elif kind == "select":
+            yield "selected", sorted(_place(one) for one in self.listed(name, config, **more))
+        else:
+            method = self.method(name, "get_delta_channel_history")
+            yield "delta history", self.answer_of(method(config=config, **more))
+
+    def listed(self, name: str, config: Any, **more: Any) -> list[Any]:
+        listing = self.method(name, "list")(config, **more)
+        if self.api == "async":
+            return list(self.answer_of(_gathered(listing)))
+        return list(listing)
+
+    # -- setting up, and dying of it ----------------------------------------------------------
+
+    def die(self, opening: Mapping[str, Any], path: str, dsn: str, place: int) -> int:
+        """Open and set a store up in a process that is killed at a call of its driver; gives how
+        many calls there were before: fewer than ``place`` if it came to its end.
+        """
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            with contextlib.suppress(BaseException):
+                self.loop = None
+                calls = _DriverCalls(place, writing)
+                sys.setprofile(calls.note)
+                threading.setprofile(calls.note)
+                self.open("dying", opening, path, dsn)
+                self.set_up("dying")
+                self.close("dying")
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            count = len(pipe.read())
+        os.waitpid(child, 0)
+        return count
+
+    # -- awaiting -----------------------------------------------------------------------------
+
+    def answer_of(self, answer: Any) -> Any:
+        """An answer, awaited if need be, on a loop whose thread is not the one that calls."""
+        if not inspect.iscoroutine(answer):
+            return answer
+        if self.loop is None:
+            self.loop = asyncio.new_event_loop()
+            threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
+
+
+class _DriverCalls:
+    """Counts the calls that reach a driver, and ends the process at one of them."""
+
+    def __init__(self, place: int, pipe: int) -> None:
+        self.place, self.pipe, self.seen = place, pipe, 0
+
+    def note(self, frame: Any, event: str, callee: Any) -> None:
+        if event != "c_call" or not _is_of_driver(callee):
+            return
+        if self.seen == self.place:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.seen += 1
+        os.write(self.pipe, b".")
+
+
+def _is_of_driver(callee: Any) -> bool:
+    """Whether a built-in method is one of an object that no part of Python itself has, but
+    SQLite's.
+    """
+    module = type(getattr(callee, "__self__", None)).__module__.partition(".")[0]
+    return module in ("sqlite3", "_sqlite3") or not (
+        module in sys.stdlib_module_names or module in ("builtins", "types")
+    )
+
+
+async def _gathered(listing: Any) -> list[Any]:
+    return [found async for found in listing]
+
+
+def _place(found: Any) -> tuple[str, str]:
+    """Namespace and id of a checkpoint tuple."""
+    named = found.config["configurable"]
+    return named.get("checkpoint_ns") or "", named["checkpoint_id"]
+
+
+def _shown(found: Any, how: str) -> Iterator[tuple[str, Any]]:
+    """What a checkpoint tuple says, part by part."""
+    if found is None:
+        yield f"{how}", None
+        return
+    namespace, own = _place(found)
+    about = f"{how} {namespace!r} {own}"
+    checkpoint = dict(found.checkpoint)
+    for channel, value in checkpoint.pop("channel_values", {}).items():
+        yield f"{about}: value of {channel!r}", value
+    for name, value in checkpoint.items():
+        yield f"{about}: {name}", value
+    for key, value in found.metadata.items():
+        yield f"{about}: metadata {key!r}", value
+    parent = (found.parent_config or {}).get("configurable", {})
+    yield f"{about}: parent", parent.get("checkpoint_id")
+    tasks: dict[str, list[Any]] = {}
+    for task, channel, value in found.pending_writes or ():
+        tasks.setdefault(task, []).append([channel, value])
+    for task, writes in tasks.items():
+        yield f"{about}: number of writes of task {task}", len(writes)
+        for number, write in enumerate(writes, 1):
+            yield f"{about}: write {number} of task {task}", write
+
+
+def text_of(value: Any) -> str:
+    """A text that equal values share, whatever the order of their keys."""
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """JSON that equal values share, and values of other types do not."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_plain(item) for item in value]
+    if (parts := _parts(value)) is not None:
+        return {type(value).__qualname__: {name: _plain(part) for name, part in parts.items()}}
+    if isinstance(value, (set, frozenset)):
+        return {type(value).__name__: sorted(text_of(item) for item in value)}
+    return {type(value).__qualname__: _ADDRESS.sub("", repr(value))}
+
+
+def _parts(value: Any) -> Mapping[str, Any] | None:
+    """The fields of an object, where its class names them: what its repr leaves out may depend on
+    how it was made, not on what it is.
+    """
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(named := getattr(type(value), "model_fields", None), Mapping):
+        return {name: getattr(value, name) for name in named}
+    return None
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else f"{type(key).__name__} {key!r}"
+
+
+def _described(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the exception is a stranger's
+        text = ""
+    return f"{type(error).__name__}: {text}"[:500]
+
+
+def main() -> None:
+    """Answer requests, a line of JSON each, until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # What a saver prints is no answer.
+    os.dup2(2, 1)
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    savers = OpenSavers(sys.argv[1])
+    # A saver that does not answer is not to outlive whoever asks.
+    threading.Thread(target=_take_in, args=(requests,), daemon=True).start()
+    while True:
+        request = json.loads(requests.get())
+        try:
+            answer = {"answer": getattr(savers, request.pop("do"))(**request)}
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            answer = {"raised": _described(error)}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _take_in(requests: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        requests.put(line)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Has both releases do again what a finding has recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from saverproof.families.answer import ReplayAnswer, Status, unclear
+from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
+from saverproof.families.upgrade.handovers import HANDOVERS, compared
+from saverproof.families.upgrade.judging import FIRST_READ, bench_of
+from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
+from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
+from saverproof.families.upgrade.setting_up import SettingUp, processes
+from saverproof.families.upgrade.trials import ALL_OLD, Alone, Bench
+from saverproof.items import Finding, ItemPlan
+from saverproof.releases.installed import kept
+from saverproof.steps.codec import from_json
+from saverproof.targets.target import Target
+
+
+def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    """Whether it still shows.
+
+    Raises:
+        ValueError: the data is nothing that a finding of this family records.
+    """
+    keys = ("distribution", "version")
+    if not isinstance(data, Mapping) or not all(isinstance(data.get(key), str) for key in keys):
+        raise ValueError(f"found {data!r:.60}, expected an object with {' and '.join(keys)}")
+    release = kept(data["distribution"], data["version"])
+    if release is None:
+        named = f"{data['distribution']}=={data['version']}"
+        return unclear(f"{named} is not installed: judge with --saver-upgrade-from={named} first")
+    pair = TwoReleases.of(plan, release)
+    try:
+        with bench_of(plan, target, release) as bench:
+            found = _again(plan, pair, bench, contract, data)
+    except (ReleaseGone, ReleaseRaised, NotToBeSeen) as trouble:
+        return unclear(trouble)
+    if found is None:
+        return ReplayAnswer(Status.FIXED, f"{pair.new} does it right on a store of {pair.old}")
+    return ReplayAnswer(Status.FAILING, found.summary, found.expected, found.observed)
+
+
+def _again(
+    plan: ItemPlan, pair: TwoReleases, bench: Bench, contract: str, data: Mapping[str, Any]
+) -> Finding | None:
+    if contract in HANDOVERS:
+        alone = Alone.of(bench, [from_json(data.get("program"))])
+        odd = compared(bench, HANDOVERS[contract], alone).odd
+        return finding(plan, pair, contract, odd[0]) if odd else None
+    if contract == FIRST_READ:
+        raised = first_read(bench)
+        return read_finding(plan, pair, raised) if raised else None
+    with ExitStack() as stack:
+        trials = SettingUp(bench, processes(stack, pair.new, plan.api), plan.profile)
+        place = data.get("place")
+        if isinstance(place, int):
+            trouble = next(trials.killed_at(place, ALL_OLD), None)
+        else:
+            trouble = trials.trouble()
+    return None if trouble is None else set_up_finding(plan, pair, trouble)

@@ -1,0 +1,108 @@
+"""Puts what two releases make of one store into words and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.contracts.tables import upgrade
+from saverproof.families.upgrade.handovers import HANDOVERS
+from saverproof.families.upgrade.programs import written
+from saverproof.families.upgrade.setting_up import Trouble
+from saverproof.families.upgrade.trials import Odd, Which
+from saverproof.items import Finding, ItemPlan
+from saverproof.releases.installed import Release
+from saverproof.steps.codec import to_json
+from saverproof.steps.describing import describe
+
+_WIDTH = 1_200
+_PHASE = "upgrade"
+
+
+@dataclass(frozen=True, slots=True)
+class TwoReleases:
+    """An older release and the installed one."""
+
+    release: Release
+    old: str
+    new: str
+
+    @classmethod
+    def of(cls, plan: ItemPlan, release: Release) -> TwoReleases:
+        """That release beside the one of the plan."""
+        return cls(release, release.version, str(plan.facts["version"]))
+
+    def named(self, role: Which) -> str:
+        """The version of one of them."""
+        return self.old if role is Which.OLD else self.new
+
+    def as_data(self, **more: Any) -> dict[str, Any]:
+        """What a replay has to know."""
+        return {
+            "distribution": self.release.distribution,
+            "version": self.release.version,
+            **more,
+        }
+
+
+def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Finding:
+    """A fact that is not as either release shows it of what it wrote alone."""
+    reader = pair.named(odd.reader)
+    return Finding(
+        contract=contract,
+        api=plan.api,
+        phase=_PHASE,
+        summary=f"{pair.old}, then {pair.new}: {reader} shows otherwise: {odd.fact}"[:_WIDTH],
+        expected=f"as {pair.old} or {pair.new} alone: {' or '.join(odd.expected)}"[:_WIDTH],
+        observed=f"{reader} shows {odd.observed}"[:_WIDTH],
+        steps=tuple(_steps(pair, contract, odd)),
+        program=pair.as_data(program=to_json(odd.program)),
+        reproducer="",
+    )
+
+
+def _steps(pair: TwoReleases, contract: str, odd: Odd) -> Iterator[str]:
+    """Each step, and which release takes it."""
+    steps, taken = written(odd.program), 0
+    for roles, upto in HANDOVERS[contract].parts:
+        end = upto(len(steps))
+        for number in range(taken, end):
+            role = roles[number % len(roles)]
+            yield f"{pair.named(role)}: {describe(steps[number])}"
+        taken = max(taken, end)
+    yield f"{pair.named(odd.reader)}: open the store, and read"
+
+
+def read_finding(plan: ItemPlan, pair: TwoReleases, raised: str) -> Finding:
+    """A first read that does not answer."""
+    return Finding(
+        contract=upgrade.FIRST_READ_WAITS_FOR_NOBODY.id,
+        api=plan.api,
+        phase=_PHASE,
+        summary=f"the first get_tuple of {pair.new} on a store of {pair.old} waits for a writer",
+        expected="the latest checkpoint, as on a store of its own",
+        observed=raised[:_WIDTH],
+        steps=(
+            f"{pair.old}: put a checkpoint",
+            "another process: begin to write (BEGIN IMMEDIATE), and go on writing",
+            f"{pair.new}: open the store, and get_tuple",
+        ),
+        program=pair.as_data(),
+        reproducer="",
+    )
+
+
+def set_up_finding(plan: ItemPlan, pair: TwoReleases, trouble: Trouble) -> Finding:
+    """An old store that could not be set up, or lost something by it."""
+    return Finding(
+        contract=upgrade.SETUP_ON_OLD_STORE.id,
+        api=plan.api,
+        phase=_PHASE,
+        summary=f"a store of {pair.old} is not whole, or cannot be used, after {trouble.how}",
+        expected="what the older release stored, and no exception, as on a store of its own",
+        observed=trouble.observed[:_WIDTH],
+        steps=(f"{pair.old}: put checkpoints and writes", f"{pair.new}: {trouble.how}", "read"),
+        program=pair.as_data(place=trouble.place),
+        reproducer="",
+    )

@@ -1,0 +1,122 @@
+"""An old store that is set up by several processes at once, or by one that is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from saverproof.families.upgrade.release_process import ReleaseProcess, ReleaseRaised, where
+from saverproof.families.upgrade.trials import (
+    ALL_NEW,
+    ALL_OLD,
+    Alone,
+    Bench,
+    Handover,
+    Playing,
+    Which,
+)
+from saverproof.programs.small import LATE_WRITES, TWO_WRITES
+from saverproof.steps.definitions import Program
+from saverproof.workspace import Workspace
+
+PROGRAMS: tuple[Program, ...] = (TWO_WRITES, LATE_WRITES)
+AT_ONCE = 3
+ROUNDS = {"quick": 2, "default": 5, "deep": 40}
+"""How often processes set one store up at once: which comes first is left to the machine."""
+MOST_KILLS = {"quick": 6, "default": 24, "deep": 400}
+_TO_THE_END = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """How a store was set up, and what came of it. ``place`` is that of a kill."""
+
+    how: str
+    observed: str
+    place: int | None = None
+
+
+@dataclass(slots=True)
+class SettingUp:
+    """The trials of one pair of releases; ``more`` are processes of the new one."""
+
+    bench: Bench
+    more: Sequence[ReleaseProcess]
+    profile: str
+    tried: int = 0
+    _alone: Alone | None = None
+
+    def trouble(self) -> Trouble | None:
+        """The first trouble with stores of the old release that those of the new one do not make.
+
+        The first of what a store of the release's own makes is a matter of other families.
+        """
+        for found in self.troubles(ALL_OLD):
+            return None if any(True for _ in self.troubles(ALL_NEW)) else found
+        return None
+
+    def troubles(self, wrote: Handover) -> Iterator[Trouble]:
+        """Everything that goes wrong with stores that were written so."""
+        for _ in range(ROUNDS[self.profile]):
+            yield from self._at_once(wrote)
+        with self.bench.store() as at:
+            self.bench.play(wrote, PROGRAMS, at)
+            count = self._die(at, _TO_THE_END)
+        most = MOST_KILLS[self.profile]
+        for place in range(0, count, max(1, -(-count // most))):
+            yield from self.killed_at(place, wrote)
+
+    def _at_once(self, wrote: Handover) -> Iterator[Trouble]:
+        self.tried += 1
+        with self.bench.store() as at:
+            self.bench.play(wrote, PROGRAMS, at)
+            how = f"{AT_ONCE} processes set it up at once"
+            for player in self.more:
+                player.send("open", name="shared", **where(self.bench.opening, at))
+                player.send("set_up", name="shared")
+                player.send("close", name="shared")
+            for player in self.more:
+                raised = [*filter(None, (_refusal(player) for _ in range(3)))]
+                if raised:
+                    yield Trouble(how, raised[0])
+
+    def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
+        """What is shown after a process was killed at one call of its driver."""
+        self.tried += 1
+        if self._alone is None:
+            self._alone = Alone.of(self.bench, PROGRAMS)
+        how = f"set up by a process that is killed at call {place + 1} of its driver, and again"
+        with self.bench.store() as at:
+            playing = self.bench.play(wrote, PROGRAMS, at)
+            self._die(at, place)
+            try:
+                shown = self._set_up_and_read(playing, at)
+            except ReleaseRaised as refusal:
+                yield Trouble(how, str(refusal), place)
+                return
+        for odd in self._alone.odd(Which.NEW, shown):
+            yield Trouble(how, f"{odd.fact}: {odd.observed}", place)
+
+    def _die(self, at: Workspace, place: int) -> int:
+        count: int = self.more[0].ask("die", place=place, **where(self.bench.opening, at))
+        return count
+
+    def _set_up_and_read(self, playing: Sequence[Playing], at: Workspace) -> list[dict[str, str]]:
+        player = self.bench.players[Which.NEW]
+        with self.bench.opened((Which.NEW,), at) as name:
+            player.ask("set_up", name=name)
+            return [one.look(player, name) for one in playing]
+
+
+def _refusal(player: ReleaseProcess) -> str:
+    try:
+        player.answer()
+    except ReleaseRaised as refusal:
+        return str(refusal)
+    return ""
+
+
+def processes(stack: ExitStack, release: str, api: str) -> list[ReleaseProcess]:
+    """As many processes of the installed release as set a store up at once."""
+    return [stack.enter_context(ReleaseProcess(release, "", api)) for _ in range(AT_ONCE)]

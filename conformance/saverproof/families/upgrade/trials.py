@@ -1,0 +1,232 @@
+"""Programs of which each release takes a part, on one store, and what a release shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.upgrade.openings import StoreOpening
+from saverproof.families.upgrade.programs import questions, settled, written
+from saverproof.families.upgrade.release_process import ReleaseProcess, ReleaseRaised
+from saverproof.families.upgrade.release_program import text_of
+from saverproof.model.store import Model
+from saverproof.programs.legality import objection
+from saverproof.steps.definitions import Program, Step
+from saverproof.targets.opening import fresh_workspace
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+Shown = Mapping[str, str]
+"""What a release shows of a program: facts by their names."""
+_AS_PUT = '"as it was put"'
+_RAISES = "step raises "
+
+
+class Which(StrEnum):
+    """Which of the two releases."""
+
+    OLD = "old"
+    NEW = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """Who takes which steps of a program, and who is asked at the end.
+
+    Each of ``parts`` gives of a program of so many steps up to where it goes. In a part of several
+    roles both stay open, and take turns.
+    """
+
+    parts: tuple[tuple[tuple[Which, ...], Callable[[int], int]], ...]
+    readers: tuple[Which, ...]
+
+
+def _whole(steps: int) -> int:
+    return steps
+
+
+def _half(steps: int) -> int:
+    return (steps + 1) // 2
+
+
+ALL_OLD = Handover((((Which.OLD,), _whole),), (Which.OLD,))
+ALL_NEW = Handover((((Which.NEW,), _whole),), (Which.NEW,))
+READ_BY_NEW = Handover((((Which.OLD,), _whole),), (Which.NEW,))
+GONE_ON = Handover((((Which.OLD,), _half), ((Which.NEW,), _whole)), (Which.NEW,))
+ROLLED_BACK = Handover((((Which.OLD,), _half), ((Which.NEW,), _whole)), (Which.OLD,))
+SIDE_BY_SIDE = Handover((((Which.OLD, Which.NEW), _whole),), (Which.NEW, Which.OLD))
+
+
+@dataclass(slots=True)
+class Playing:
+    """One program under way on a store, its threads named apart from those of others."""
+
+    program: Program
+    name: str
+    model: Model = field(default_factory=Model)
+    taken: int = 0
+    shown: dict[str, str] = field(default_factory=dict)
+    raised: dict[str, str] = field(default_factory=dict)
+    _put: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def go_on(self, players: Sequence[ReleaseProcess], store: str, upto: int) -> None:
+        """Take the steps up to that one, the players in turns."""
+        for step in written(self.program)[self.taken : upto]:
+            player = players[self.taken % len(players)]
+            self.taken += 1
+            if objection(step, self.model) is None:
+                self._take(step, player, store)
+
+    def _take(self, step: Step, player: ReleaseProcess, store: str) -> None:
+        def next_version(current: Any) -> Any:
+            return player.ask("version", name=store, current=current)
+
+        thread = self.name + getattr(step, "thread", "")
+        try:
+            call = settled(step, self.model, thread, next_version)
+            if call.operation == "put":
+                checkpoint = call.arguments[1]
+                self._put[checkpoint["id"]] = (
+                    text_of(checkpoint["channel_versions"]),
+                    text_of(checkpoint["versions_seen"]),
+                )
+            player.ask("call", name=store, operation=call.operation, arguments=call.arguments)
+        except ReleaseRaised as refusal:
+            self.raised[f"{_RAISES}({self.taken})"] = str(refusal)
+
+    def look(self, player: ReleaseProcess, store: str) -> dict[str, str]:
+        """What the player shows of the program, by names that do not depend on whose it is."""
+        asked = questions(self.program, self.name)
+        shown: dict[str, str] = dict(self.raised)
+        for question, facts in zip(asked, player.look(store, asked), strict=True):
+            at = repr({k: v for k, v in question.items() if k != "kind"}).replace(self.name, "")
+            for name, text in facts.items():
+                about = f"{name} ({question['kind']} {at})"
+                shown[about] = self._without_versions(name, text.replace(self.name, ""))
+        return shown
+
+    def _without_versions(self, name: str, text: str) -> str:
+        """Each release makes versions of its own: what matters is that they stay what they were."""
+        for put in self._put.items():
+            identifier, made = put
+            for kind, known in zip(("channel_versions", "versions_seen"), made, strict=True):
+                if name.endswith(f"{identifier}: {kind}") and text == known:
+                    return _AS_PUT
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A fact that no release alone shows so: ``expected`` are the texts that they show."""
+
+    program: Program
+    fact: str
+    expected: tuple[str, ...]
+    observed: str
+    reader: Which
+
+
+NOTHING = "nothing"
+"""Stands for a fact that is not shown at all."""
+
+
+def odd_facts(
+    program: Program, reader: Which, shown: Shown, old: Shown, new: Shown
+) -> Iterator[Odd]:
+    """What is shown otherwise than each of the releases shows it of what it wrote alone."""
+    # An exception explains what is not shown for it.
+    names = sorted({*old, *new, *shown}, key=lambda name: (" raises " not in name, name))
+    for name in names:
+        known = tuple(dict.fromkeys(one.get(name, NOTHING) for one in (old, new)))
+        observed = shown.get(name, NOTHING)
+        if observed not in known:
+            yield Odd(program, name, known, observed, reader)
+
+
+@dataclass(slots=True)
+class Bench:
+    """Both releases, and where stores are made for them."""
+
+    target: Target
+    folder: Path
+    opening: StoreOpening
+    players: Mapping[Which, ReleaseProcess]
+    _stores: int = 0
+
+    @contextmanager
+    def store(self) -> Iterator[Workspace]:
+        """An empty store."""
+        with fresh_workspace(self.folder, self.target) as workspace:
+            yield workspace
+
+    @contextmanager
+    def opened(self, roles: Sequence[Which], at: Workspace) -> Iterator[str]:
+        """The store, open in these releases, under the name that they know it by."""
+        self._stores += 1
+        name = f"store {self._stores}"
+        for role in roles:
+            self.players[role].open(name, self.opening, at)
+        try:
+            yield name
+        finally:
+            for role in roles:
+                self.players[role].close(name)
+
+    def play(self, handover: Handover, programs: Sequence[Program], at: Workspace) -> list[Playing]:
+        """Have programs played on a store."""
+        playing = [Playing(one, f"{number}~") for number, one in enumerate(programs)]
+        for roles, upto in handover.parts:
+            with self.opened(roles, at) as name:
+                players = [self.players[role] for role in roles]
+                for one in playing:
+                    one.go_on(players, name, upto(len(written(one.program))))
+        return playing
+
+    def read(self, reader: Which, playing: Sequence[Playing], at: Workspace) -> list[Shown]:
+        """What a release shows of the programs, on a store that it opens for that."""
+        with self.opened((reader,), at) as name:
+            return [one.look(self.players[reader], name) for one in playing]
+
+    def shown(self, handover: Handover, programs: Sequence[Program]) -> list[list[Shown]]:
+        """What each reader of a handover shows of each program, on a store of its own."""
+        with self.store() as at:
+            playing = self.play(handover, programs, at)
+            return [self.read(reader, playing, at) for reader in handover.readers]
+
+
+@dataclass(slots=True)
+class Alone:
+    """What each of the releases shows of what it wrote alone; programs that one refuses are out."""
+
+    programs: list[Program]
+    old: list[Shown]
+    new: list[Shown]
+
+    @classmethod
+    def of(cls, bench: Bench, programs: Sequence[Program]) -> Alone:
+        """Have both releases play."""
+        (old,), (new,) = (bench.shown(handover, programs) for handover in (ALL_OLD, ALL_NEW))
+        rows = [
+            row for row in zip(programs, old, new, strict=True) if not any(map(_refused, row[1:]))
+        ]
+        return cls([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+
+    def only(self, wanted: Callable[[Program], bool]) -> Alone:
+        """What is known of some of the programs."""
+        rows = [
+            row for row in zip(self.programs, self.old, self.new, strict=True) if wanted(row[0])
+        ]
+        return Alone([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+
+    def odd(self, reader: Which, shown: Sequence[Shown]) -> Iterator[Odd]:
+        """What is shown otherwise than either shows it."""
+        for program, seen, old, new in zip(self.programs, shown, self.old, self.new, strict=True):
+            yield from odd_facts(program, reader, seen, old, new)
+
+
+def _refused(shown: Shown) -> bool:
+    return any(name.startswith(_RAISES) for name in shown)

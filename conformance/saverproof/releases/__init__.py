@@ -1,0 +1,1 @@
+"""Older releases of a saver's distribution: named, found, and installed beside the present one."""

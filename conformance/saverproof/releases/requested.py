@@ -1,0 +1,69 @@
+"""Which older releases a user asks for, by version or by what they are to the installed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from saverproof.errors import ReleaseError
+
+PREVIOUS, PREVIOUS_MAJOR, ALL = "previous", "previous-major", "all"
+_BY_NAME = (PREVIOUS, PREVIOUS_MAJOR, ALL)
+EXPECTED = f"expected DISTRIBUTION==VERSION, or one of {', '.join(_BY_NAME)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A release of one distribution; without a ``distribution``, what ``version`` names of each."""
+
+    version: str
+    distribution: str = ""
+
+    @property
+    def is_by_name(self) -> bool:
+        """Whether an index has to be asked which releases are meant."""
+        return not self.distribution
+
+    def is_of(self, distribution: str) -> bool:
+        """Whether releases of that distribution are meant."""
+        return self.is_by_name or canonicalize_name(distribution) == self.distribution
+
+
+def requested(text: str) -> Requested:
+    """What the option's text asks for.
+
+    Raises:
+        ReleaseError: it names neither one release nor a kind of release.
+    """
+    if text in _BY_NAME:
+        return Requested(text)
+    try:
+        requirement = Requirement(text)
+        (only,) = requirement.specifier
+        Version(only.version)
+    except (InvalidRequirement, InvalidVersion, ValueError):
+        raise ReleaseError(f"found {text!r}, {EXPECTED}") from None
+    plain = not (requirement.extras or requirement.marker or requirement.url)
+    if only.operator != "==" or not plain:
+        raise ReleaseError(f"found {text!r}, {EXPECTED}")
+    return Requested(only.version, canonicalize_name(requirement.name))
+
+
+def chosen_of(name: str, available: Iterable[str], installed: str) -> list[str]:
+    """The releases that a name of the option stands for, the newest first.
+
+    Raises:
+        ReleaseError: the index has no release of that kind.
+    """
+    present = Version(installed)
+    older = sorted((v for v in map(Version, available) if v < present), reverse=True)
+    if name == PREVIOUS_MAJOR:
+        older = [version for version in older if version.major < present.major]
+    if not older:
+        kind = "of an earlier major version" if name == PREVIOUS_MAJOR else f"before {installed}"
+        raise ReleaseError(f"{name}: the index of pip has no release {kind}")
+    return [str(version) for version in (older if name == ALL else older[:1])]

@@ -1,0 +1,143 @@
+"""What a release makes of another one's store is blamed on one contract, and nothing else is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import WRONG, WrongSaver
+from tests.wrong_savers.upgrades import Later, OldMetadataForgotten
+
+from saverproof import target
+from saverproof.contracts.registry import contracts
+from saverproof.families.answer import Status
+from saverproof.families.tally import Tally
+from saverproof.families.upgrade.judging import UpgradeJudging
+from saverproof.families.upgrade.replay import replay
+from saverproof.items import ItemPlan, Outcome
+from saverproof.programs.small import EARLY_WRITES, LATE_WRITES, TWO_WRITES
+from saverproof.releases.installed import Release, cache_folder, folder_name
+
+PROGRAMS = (TWO_WRITES, LATE_WRITES, EARLY_WRITES)
+WRONG_AFTER_UPDATES = [wrong for wrong in WRONG if wrong.breaks.startswith("upgrade/")]
+MODULE = """
+    from contextlib import closing, contextmanager
+    from pathlib import Path
+    from {module} import {name}
+
+    {name}.database_class.synchronous = "OFF"
+
+    @contextmanager
+    def opened(path):
+        with closing({name}(Path(path))) as saver:
+            yield saver
+"""
+
+Installs = Callable[[Any], "Releases"]
+
+
+@target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
+def kept(workspace: Any) -> Any:
+    """Both releases are opened by the text."""
+    raise NotImplementedError
+
+
+def release(folder: Path, saver: Any) -> str:
+    """A folder with a release of the module that opens the saver."""
+    folder.mkdir(parents=True)
+    source = MODULE.format(module=saver.__module__, name=saver.__name__)
+    (folder / "saver_at_hand.py").write_text(textwrap.dedent(source))
+    return str(folder)
+
+
+class Releases:
+    """The plain saver, in the cache as release 1.0, and another saver installed as release 2.0."""
+
+    def __init__(self, folder: Path, saver: Any) -> None:
+        old = cache_folder() / f"{folder_name('plain', '1.0')}-0"
+        if not old.is_dir():
+            release(old, SqliteReference)
+        self.new = release(folder / saver.__name__, saver)
+        facts: Any = facts_from(EVERY_OPERATION)
+        facts["version"] = "2.0"
+        facts["upgrade_from"] = [asdict(Release("plain", "1.0", str(old)))]
+        self.plan = ItemPlan({}, facts, "upgrade", "sync", "quick", 0, folder=str(folder))
+
+    def judged(self) -> Outcome:
+        """What comes of a few programs."""
+        tally = Tally(self.plan)
+        UpgradeJudging(self.plan, kept, tally, PROGRAMS).run()
+        return tally.outcome()
+
+
+@pytest.fixture
+def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installs:
+    """Installs a saver as the release after the plain one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def installed(saver: Any) -> Releases:
+        made = Releases(tmp_path, saver)
+        monkeypatch.syspath_prepend(made.new)
+        return made
+
+    return installed
+
+
+@pytest.mark.parametrize("wrong", WRONG_AFTER_UPDATES, ids=lambda wrong: wrong.name)
+def test_what_an_update_breaks_is_blamed_on_one_contract(
+    wrong: WrongSaver, releases: Installs
+) -> None:
+    outcome = releases(wrong.saver).judged()
+    blamed = {found.contract for found in outcome.findings}
+    assert blamed - wrong.also == {wrong.breaks}
+    assert not outcome.unknown
+    assert wrong.breaks not in outcome.unexercised
+    found = next(found for found in outcome.findings if found.contract == wrong.breaks)
+    assert "1.0" in found.summary
+    assert found.program["version"] == "1.0"
+
+
+@pytest.mark.parametrize("right", [SqliteReference, Later])
+def test_a_release_that_keeps_what_there_is_is_accused_of_nothing(
+    right: Any, releases: Installs
+) -> None:
+    outcome = releases(right).judged()
+    assert not outcome.findings
+    assert not outcome.unknown
+    assert outcome.checked.keys() == {one.id for one in contracts("upgrade")}
+
+
+def test_what_was_recorded_is_played_again_by_the_release_in_the_cache(releases: Installs) -> None:
+    wrong = releases(OldMetadataForgotten)
+    (found,) = wrong.judged().findings
+    again = replay(wrong.plan, kept, found.contract, found.program)
+    assert (again.status, again.said) == (Status.FAILING, found.summary)
+    mended = releases(Later)
+    assert replay(mended.plan, kept, found.contract, found.program).status is Status.FIXED
+
+
+def test_what_cannot_be_played_again_is_told_in_one_line(releases: Installs) -> None:
+    plan = releases(Later).plan
+    gone = replay(plan, kept, "upgrade/rollback", {"distribution": "plain", "version": "0.9"})
+    assert gone.status is Status.UNCLEAR
+    assert "--saver-upgrade-from=plain==0.9" in gone.said
+    with pytest.raises(ValueError, match=r"^found \[\], expected an object with distribution and"):
+        replay(plan, kept, "upgrade/rollback", [])
+
+
+def test_a_target_that_cannot_be_opened_without_the_kit_is_not_judged(releases: Installs) -> None:
+    plan = releases(Later).plan
+    tally = Tally(plan)
+    here = target(name="here")(kept.open)
+    UpgradeJudging(plan, here, tally, PROGRAMS).run()
+    outcome = tally.outcome()
+    assert not outcome.checked
+    assert all("target(opening=...)" in why for why in outcome.unexercised.values())
+    assert outcome.unexercised.keys() == {one.id for one in contracts("upgrade")}

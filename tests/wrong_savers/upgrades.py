@@ -1,0 +1,136 @@
+"""Savers that are right on stores of their own, and wrong on those of a release before them.
+
+The older release is the plain saver (``SqliteReference``). What these write is marked, so that they
+know what is not theirs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from langgraph.checkpoint.base import CheckpointTuple
+
+from saverproof.reference.store import CheckpointRow, WriteRow
+from tests.reference.database import TABLES, Database
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.registry import wrong
+
+FIRST_READ = "upgrade/first-read-waits-for-nobody"
+"""What breaks with each change of the schema that is made when a store is opened."""
+_PRESENT = 2
+_MARK = "2:"
+
+
+class NumberedDatabase(Database):
+    """Writes the number of the format into the file, where nothing of an older one is in it."""
+
+    busy_timeout_s = 1.0
+    is_old = False
+
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        with closing(connection.execute("PRAGMA user_version")) as cursor:
+            (number,) = cursor.fetchone()
+        with closing(connection.execute("SELECT 1 FROM checkpoints LIMIT 1")) as cursor:
+            is_empty = cursor.fetchone() is None
+        self.is_old = number < _PRESENT and not is_empty
+        if self.is_old:
+            self.migrate(connection)
+        elif number != _PRESENT:
+            connection.execute(f"PRAGMA user_version = {_PRESENT}")
+
+    def migrate(self, connection: sqlite3.Connection) -> None:
+        """Bring an old store to the present form: there is nothing to do."""
+
+
+class Later(SqliteReference):
+    """The release after the plain saver."""
+
+    database_class: ClassVar[type[Database]] = NumberedDatabase
+    database: NumberedDatabase
+
+
+@wrong("upgrade/reads-old-data", "the metadata of checkpoints that an older release put is empty")
+class OldMetadataForgotten(Later):
+    def _tuple(self, row: CheckpointRow, blobs: Any, writes: list[WriteRow]) -> CheckpointTuple:
+        found = super()._tuple(row, blobs, writes)
+        return found._replace(metadata={}) if self.database.is_old else found
+
+
+@wrong("upgrade/writes-on-old-data", "put names a column that only new tables have")
+class ColumnOfNewTables(Later):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        if self.database.is_old:
+            raise sqlite3.OperationalError("table checkpoints has no column named format")
+        super()._insert_checkpoint(row)
+
+
+@wrong(FIRST_READ, "the first read of an old store migrates it")
+class FirstReadMigrates(Later):
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        if self.database.is_old:
+            with self.database.writing():
+                self.database.run("UPDATE writes SET path = path")
+            self.database.is_old = False
+        return super().get_tuple(config)
+
+
+class HalfMigratingDatabase(NumberedDatabase):
+    def migrate(self, connection: sqlite3.Connection) -> None:
+        (writes,) = (table for table in TABLES if "writes" in table)
+        connection.execute("ALTER TABLE writes RENAME TO old_writes")
+        connection.execute(writes)
+        connection.execute("INSERT INTO writes SELECT * FROM old_writes")
+        connection.execute("DROP TABLE old_writes")
+        connection.execute(f"PRAGMA user_version = {_PRESENT}")
+
+
+@wrong(
+    "upgrade/setup-on-old-store",
+    "a table is copied in several transactions, and no more after",
+    also=(FIRST_READ,),
+)
+class MigratesHalf(Later):
+    database_class = HalfMigratingDatabase
+
+
+class WideningDatabase(NumberedDatabase):
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        with closing(connection.execute("PRAGMA table_info(writes)")) as cursor:
+            names = [row[1] for row in cursor]
+        if "at" not in names:
+            connection.execute("ALTER TABLE writes ADD COLUMN at TEXT")
+
+
+@wrong(
+    "upgrade/old-workers-go-on",
+    "a column is added, and older releases insert by position",
+    also=(FIRST_READ,),
+)
+class ColumnInTheWay(Later):
+    database_class = WideningDatabase
+
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:
+        for row in rows:
+            conflict = "REPLACE" if row.index < 0 else "IGNORE"
+            values = (row.task_id, row.index, row.channel, *row.value, row.path)
+            statement = f"INSERT OR {conflict} INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+            self.database.run(statement, *place, *values)
+
+
+@wrong("upgrade/rollback", "checkpoints are stored in a format that older releases cannot read")
+class NewFormat(Later):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        kind, data = row.checkpoint
+        super()._insert_checkpoint(replace(row, checkpoint=(_MARK + kind, data)))
+
+    def _tuple(self, row: CheckpointRow, blobs: Any, writes: list[WriteRow]) -> CheckpointTuple:
+        kind, data = row.checkpoint
+        return super()._tuple(
+            replace(row, checkpoint=(kind.removeprefix(_MARK), data)), blobs, writes
+        )
