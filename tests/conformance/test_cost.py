@@ -25,6 +25,8 @@ from saverproof.families.answer import Status
 from saverproof.families.cost import family, reporting
 from saverproof.families.cost.effort import sizes_of
 from saverproof.families.cost.family import CostFamily
+from saverproof.families.cost.judging import breaches, doubts
+from saverproof.families.cost.measuring import Measurement
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.stores import Checkpoints, Limit
 from saverproof.families.laws import Order, law_of
@@ -245,6 +247,21 @@ def test_without_a_witness_nothing_holds(tmp_path: Path, monkeypatch: pytest.Mon
     # What is kept is counted in files.
     assert outcome.checked.keys() == {"cost/space-given-back"}
     assert outcome.unexercised["cost/put"] == "this system does not tell"
+
+
+@pytest.mark.parametrize(
+    ("witness", "accused", "doubted"),
+    [("rows", False, True), ("blocks", False, True), ("unindexed", True, False)],
+)
+def test_what_a_planner_chose_accuses_nobody_and_holds_nothing(
+    witness: str, accused: bool, doubted: bool
+) -> None:
+    question = BY_NAME["Checkpoints.get_by_id"]
+    sizes = [16, 64, 256]
+    grown = Measurement(question, sizes, sizes, {witness: [size * 2 for size in sizes]})
+    flat = Measurement(question, sizes, sizes, {witness: [8, 8, 8]})
+    assert [bool(breaches([grown])), bool(doubts([grown]))] == [accused, doubted]
+    assert [*breaches([flat]), *doubts([flat])] == []
 
 
 def test_stores_are_left_out_where_there_is_no_time(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import socket
 import sqlite3
 import sys
 import threading
@@ -112,6 +113,21 @@ def test_bytes_of_files_count_and_not_those_of_the_counter(meter: Meter, tmp_pat
     assert (idle["read"], idle["written"]) == (0, 0)
     assert counts(meter, file.read_bytes)["read"] == 5_000
     assert counts(meter, lambda: file.write_bytes(b"y" * 300))["written"] == 300
+
+
+def test_bytes_of_connections_count(meter: Meter) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        ours = socket.create_connection(listening.getsockname())
+        theirs, _ = listening.accept()
+        with ours, theirs:
+
+            def talk() -> None:
+                ours.sendall(b"x" * 700)
+                assert len(theirs.recv(700, socket.MSG_WAITALL)) == 700
+
+            counted = counts(meter, talk)
+    # Both ends are in this process.
+    assert (counted["read"], counted["written"]) == (700, 700)
 
 
 def test_what_is_held_at_once_counts_even_if_it_is_thrown_away(meter: Meter) -> None:

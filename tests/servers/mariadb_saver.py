@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pymysql
 
 from saverproof import MariaDB, Workspace
+from saverproof.reference.store import CheckpointRow
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from tests.reference.sqlite import SqliteReference
@@ -154,6 +155,20 @@ class HalfCommitting(RightSaver):
     database_kind = CommitsWhatItHas
 
 
+class ScansInTheServer(RightSaver):
+    """No index serves these expressions: the server goes through the table."""
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        asked = self._asked_id(config)
+        if asked is None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        rows = self._rows(
+            "concat(thread, '') = ? AND concat(ns, '') = ? AND concat(id, '') = ?", *place, asked
+        )
+        return rows[0] if rows else None
+
+
 def target_of(saver: type[RightSaver], attribute: str) -> Target:
     """A target that opens this saver, an attribute of this module."""
 
@@ -168,4 +183,5 @@ def target_of(saver: type[RightSaver], attribute: str) -> Target:
 
 
 right = target_of(RightSaver, "right")
+scans = target_of(ScansInTheServer, "scans")
 half_committing = target_of(HalfCommitting, "half_committing")

@@ -206,6 +206,18 @@ class TwoTransactions(RightSaver):
         super()._insert_checkpoint(row)
 
 
+class ScansInTheServer(RightSaver):
+    """No index serves these expressions: the server goes through the table."""
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        asked = self._asked_id(config)
+        if asked is None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        rows = self._rows("thread || '' = ? AND ns || '' = ? AND id || '' = ?", *place, asked)
+        return rows[0] if rows else None
+
+
 def target_of(saver: type[RightSaver], attribute: str, module: str = __name__) -> Target:
     """A target that opens this saver, an attribute of a module."""
 
@@ -224,4 +236,5 @@ autocommitting = target_of(Autocommitting, "autocommitting")
 asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")
 leaves_open = target_of(LeavesOpen, "leaves_open")
 migrating = target_of(Migrating, "migrating")
+scans = target_of(ScansInTheServer, "scans")
 two_transactions = target_of(TwoTransactions, "two_transactions")

@@ -12,6 +12,7 @@ from typing import Self
 from saverproof_faults.counters import process_io
 from saverproof_faults.counters.lines import LineCounter
 from saverproof_faults.counters.process_io import ProcessIo
+from saverproof_faults.counters.sockets import SocketIo
 from saverproof_faults.counters.sqlite_work import SqliteWork
 from saverproof_faults.drivers import Driver
 from saverproof_faults.injector import Injector
@@ -22,11 +23,13 @@ from saverproof_faults.settled import at_rest
 class Counted:
     """The counts of one block by name, filled when the block ends.
 
-    ``remote`` says whether a driver was called that talks to a server.
+    ``remote`` says whether a driver was called that talks to a server, ``connections`` how many the
+    process had over TCP at the beginning.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     remote: bool = False
+    connections: int = 0
 
 
 class Meter:
@@ -40,10 +43,11 @@ class Meter:
                 store.add(rows)
         print(counted.counts)
 
-    ``lines``       of Python (see LineCounter) ``memory``      the most bytes that Python held for
-    it at one time ``read``, ``written``  bytes of files ``calls``       of known drivers:
-    statements, batches, commits ``statements``, ``steps``, ``scanned``, ``sorts``  of SQLite (see
-    SqliteWork)
+    ``lines``  of Python (see LineCounter)
+    ``memory``  the most bytes that Python held for it at one time
+    ``read``, ``written``  bytes of files and connections
+    ``calls``  of known drivers: statements, batches, commits
+    ``statements``, ``steps``, ``scanned``, ``sorts``  of SQLite (see SqliteWork)
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Meter:
         self._injector = Injector(drivers)
         self._lines = LineCounter(without)
         self._io = ProcessIo()
+        self._sockets = SocketIo()
         self.unavailable: dict[str, str] = {}
         """Name of a count -> why it cannot be taken here."""
         if (why := process_io.unavailable()) is not None:
@@ -78,6 +83,8 @@ class Meter:
         work = SqliteWork()
         # What threads still do for what came before is not counted.
         at_rest()
+        if "read" not in self.unavailable:
+            self._sockets.begin()
         with self._injector.counting() as passed, ExitStack() as stack:
             if "steps" not in self.unavailable:
                 stack.enter_context(self._injector.watch.listening(work))
@@ -92,6 +99,11 @@ class Meter:
                 moved = self._io.passed()
                 counts |= {"read": moved.read, "written": moved.written}
             counts["memory"] = memory()
+        if "read" not in self.unavailable:
+            sent = self._sockets.passed()
+            counts["read"] += sent.read
+            counts["written"] += sent.written
+            counted.connections = self._sockets.connections
         counts |= {"lines": self._lines.lines, "calls": len(passed.places.calls)}
         if "steps" not in self.unavailable:
             counts |= {

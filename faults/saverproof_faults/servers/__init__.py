@@ -25,7 +25,14 @@ from saverproof_faults.servers.keeper_client import (
     serving,
     serving_apart,
 )
-from saverproof_faults.servers.kinds import NoPlaceError, Places, RunningServer, ServerKind, Way
+from saverproof_faults.servers.kinds import (
+    NoPlaceError,
+    Places,
+    RunningServer,
+    ServerKind,
+    ServerWork,
+    Way,
+)
 from saverproof_faults.servers.leases import Lease
 from saverproof_faults.servers.mariadb import MariaDbServer
 from saverproof_faults.servers.mariadb_places import MariaDB
@@ -60,6 +67,7 @@ __all__ = [
     "ServerError",
     "ServerKind",
     "ServerUnavailable",
+    "ServerWork",
     "TcpProxy",
     "Valkey",
     "ValkeyServer",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
@@ -140,6 +141,29 @@ class Moves(Protocol):
         """Use another port from the next start on."""
 
 
+class ServerWork(Protocol):
+    """Counts what a server does in one place, for a store that is closed whenever it is asked."""
+
+    def begin(self) -> None:
+        """Count from here.
+
+        Raises:
+            ServerUnavailable: the server does not tell; the message is one line.
+        """
+
+    def done(self) -> Mapping[str, int]:
+        """Return what was done since ``begin``, by what was counted.
+
+        ``unindexed``  rows that were gone through without an index; keys, and entries of a key
+        ``rows``       that an index led to
+        ``blocks``     of tables and indexes
+        ``commands``   that were run, those of scripts too
+
+        Raises:
+            ServerUnavailable: the server does not tell; the message is one line.
+        """
+
+
 class NoPlaceError(Exception):
     """All the places that a server has are in use."""
 
@@ -169,6 +193,14 @@ class ServerKind(ABC):
             ServerUnavailable: something that it needs is not installed.
         """
         raise ServerUnavailable(f"{self.title} cannot be started here")
+
+    def work(self, dsn: str) -> AbstractContextManager[ServerWork]:
+        """Count what the server does in the place at ``dsn``, for the length of a block.
+
+        Raises:
+            ServerUnavailable: the server does not count; the message is one line.
+        """
+        raise ServerUnavailable(f"{self.title} is not asked what it does for a call")
 
     @abstractmethod
     def places(self, dsn: str) -> AbstractContextManager[Places]:

@@ -15,12 +15,14 @@ from saverproof_faults.servers.kinds import (
     Places,
     RunningServer,
     ServerKind,
+    ServerWork,
     Way,
     driver,
     where,
     within,
 )
 from saverproof_faults.servers.mariadb import MariaDbServer
+from saverproof_faults.servers.mariadb_work import MariaDbWork
 from saverproof_faults.servers.mariadb_writes import FailingRows
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
@@ -31,6 +33,8 @@ _QUICK = {
     "innodb-flush-method": "nosync",
     "max-connections": "200",
     "sync-frm": "0",
+    # The server counts the rows that are read, for each table.
+    "userstat": "1",
 }
 _PATIENCE_S = 10
 """Seconds for the server to take a connection, or to end sessions."""
@@ -58,23 +62,31 @@ class MariaDB(ServerKind):
 
     @contextmanager
     def places(self, dsn: str) -> Iterator[Places]:
-        pymysql = driver("pymysql", "PyMySQL")
-        url = urlsplit(dsn)
-        connect = partial(
-            pymysql.connect,
-            host=url.hostname or "localhost",
-            port=url.port or 3306,
-            user=unquote(url.username or ""),
-            password=unquote(url.password or ""),
-            autocommit=True,
-            connect_timeout=_PATIENCE_S,
-        )
-        try:
-            places = _Databases(dsn, connect, pymysql.MySQLError)
-        except pymysql.MySQLError as error:
-            raise ServerUnavailable(f"MariaDB at {where(dsn)}: {error.args[-1]}") from None
-        with closing(places):
+        with closing(_databases(dsn)) as places:
             yield places
+
+    @contextmanager
+    def work(self, dsn: str) -> Iterator[ServerWork]:
+        with closing(_databases(dsn)) as places:
+            yield MariaDbWork(places.run, urlsplit(dsn).path.strip("/"))
+
+
+def _databases(dsn: str) -> _Databases:
+    pymysql = driver("pymysql", "PyMySQL")
+    url = urlsplit(dsn)
+    connect = partial(
+        pymysql.connect,
+        host=url.hostname or "localhost",
+        port=url.port or 3306,
+        user=unquote(url.username or ""),
+        password=unquote(url.password or ""),
+        autocommit=True,
+        connect_timeout=_PATIENCE_S,
+    )
+    try:
+        return _Databases(dsn, connect, pymysql.MySQLError)
+    except pymysql.MySQLError as error:
+        raise ServerUnavailable(f"MariaDB at {where(dsn)}: {error.args[-1]}") from None
 
 
 class _Databases:
@@ -86,25 +98,25 @@ class _Databases:
         self._connect = connect
         self._connection = connect()
         self._errors = errors
-        self._rows = FailingRows(self._run)
+        self._rows = FailingRows(self.run)
         self.version = str(self._connection.get_server_info())
 
     def make(self, name: str) -> str:
         # A server with default settings stores no character beyond latin1 unless it is told to.
-        self._run(f"CREATE DATABASE `{name}` CHARACTER SET utf8mb4")
+        self.run(f"CREATE DATABASE `{name}` CHARACTER SET utf8mb4")
         return within(self._dsn, name)
 
     def drop(self, name: str) -> None:
         # Dropping a database waits for every open transaction in it.
         self.end_sessions(name)
-        self._run(f"DROP DATABASE IF EXISTS `{name}`")
+        self.run(f"DROP DATABASE IF EXISTS `{name}`")
 
     def end_sessions(self, name: str) -> None:
         deadline = time.monotonic() + _PATIENCE_S
-        while sessions := self._run(_SESSIONS, name):
+        while sessions := self.run(_SESSIONS, name):
             for (session,) in sessions:
                 with suppress(self._errors):
-                    self._run(f"KILL CONNECTION {int(session)}")
+                    self.run(f"KILL CONNECTION {int(session)}")
             if time.monotonic() > deadline:
                 raise ServerError("a session in the place has not ended")
             time.sleep(_PAUSE_S)
@@ -133,7 +145,7 @@ class _Databases:
     def has_failed(self, name: str) -> bool:
         return self._rows.has_failed(name)
 
-    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    def run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with self._connection.cursor() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall())

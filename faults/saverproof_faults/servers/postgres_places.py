@@ -13,12 +13,14 @@ from saverproof_faults.servers.kinds import (
     Places,
     RunningServer,
     ServerKind,
+    ServerWork,
     Way,
     driver,
     where,
     within,
 )
 from saverproof_faults.servers.postgres import PostgresServer
+from saverproof_faults.servers.postgres_work import PostgresWork
 from saverproof_faults.servers.server import ServerUnavailable
 
 _QUICK = {
@@ -88,19 +90,28 @@ class Postgres(ServerKind):
 
     @contextmanager
     def places(self, dsn: str) -> Iterator[Places]:
-        psycopg = driver("psycopg", "psycopg[binary]")
-        try:
-            connection = psycopg.connect(dsn, autocommit=True, connect_timeout=_PATIENCE_S)
-        except psycopg.Error as error:
-            said = " ".join(str(error).splitlines()[:1]) or type(error).__name__
-            raise ServerUnavailable(f"PostgreSQL at {where(dsn)}: {said}") from None
-        with closing(_Databases(dsn, connection, psycopg.connect)) as places:
+        connection = _connected(dsn)
+        with closing(_Databases(dsn, connection, type(connection).connect)) as places:
             if connection.info.server_version < self.oldest * 10_000:
                 raise ServerUnavailable(
                     f"PostgreSQL at {where(dsn)}: found version {places.version}, "
                     f"expected {self.oldest} or newer"
                 )
             yield places
+
+    @contextmanager
+    def work(self, dsn: str) -> Iterator[ServerWork]:
+        with closing(_connected(dsn)) as connection:
+            yield PostgresWork(connection)
+
+
+def _connected(dsn: str) -> Any:
+    psycopg = driver("psycopg", "psycopg[binary]")
+    try:
+        return psycopg.connect(dsn, autocommit=True, connect_timeout=_PATIENCE_S)
+    except psycopg.Error as error:
+        said = " ".join(str(error).splitlines()[:1]) or type(error).__name__
+        raise ServerUnavailable(f"PostgreSQL at {where(dsn)}: {said}") from None
 
 
 class _Databases:

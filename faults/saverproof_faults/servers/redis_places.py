@@ -13,12 +13,14 @@ from saverproof_faults.servers.kinds import (
     Places,
     RunningServer,
     ServerKind,
+    ServerWork,
     Way,
     where,
     within,
 )
 from saverproof_faults.servers.redis import RedisServer, ValkeyServer
 from saverproof_faults.servers.redis_connection import RedisConnection, RefusedError
+from saverproof_faults.servers.redis_work import RedisWork
 from saverproof_faults.servers.redis_writes import FailingWrites
 from saverproof_faults.servers.server import ServerUnavailable
 
@@ -56,6 +58,11 @@ class Redis(ServerKind):
             raise ServerUnavailable(f"{self.title} at {where(dsn)}: {said}") from None
         with closing(places):
             yield places
+
+    @contextmanager
+    def work(self, dsn: str) -> Iterator[ServerWork]:
+        with closing(RedisWork(dsn)) as work:
+            yield work
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from typing import ClassVar
 
 from saverproof_faults.servers.kinds import Way
 from saverproof_faults.servers.redis_connection import RedisConnection
+from saverproof_faults.servers.redis_monitor import RedisMonitor
 
-_SHOWN = re.compile(r'[\d.]+ \[(\d+) \S+\] "([\w.]+)"(?: "((?:[^"\\]|\\.)*)")?')
-"""A command as MONITOR shows it: database, name, and the first word after it, which is a key."""
 _ALIKE = re.compile(r"[!-'*-\[\]-~]{0,60}")
 """The characters of a key that a rule of the ACL can hold."""
 _BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\d\.\d{6,}|[0-9a-f]{16,}")
@@ -32,7 +31,7 @@ class FailingWrites:
     def __init__(self, dsn: str, connection: RedisConnection) -> None:
         self._dsn = dsn
         self._connection = connection
-        self._monitor: RedisConnection | None = None
+        self._monitor: RedisMonitor | None = None
         self._database = 0
         self._refused = 0
         self._writing: frozenset[str] | None = None
@@ -45,29 +44,22 @@ class FailingWrites:
         """
         if self._writing is None:
             names = self._connection.ask("COMMAND", "LIST", "FILTERBY", "ACLCAT", "write")
-            self._writing = frozenset(name.decode() for name in names)
+            self._writing = frozenset(name.decode().upper() for name in names)
         self.close()
         self._database = database
-        self._monitor = RedisConnection(self._dsn)
-        self._monitor.ask("MONITOR")
+        self._monitor = RedisMonitor(self._dsn, self._connection)
 
     def written(self) -> list[str]:
         """Return what was written since ``watch``, such as "HSET on thread:1:", each once."""
         assert self._monitor is not None
         assert self._writing is not None
-        end = self._connection.ask("CLIENT", "ID")
-        self._connection.ask("ECHO", f"saverproof:{end}")
-        found: dict[str, None] = {}
-        while True:
-            shown = _SHOWN.match(self._monitor.answer().decode(errors="replace"))
-            if shown is None:
-                continue
-            database, name, key = shown.groups()
-            if key == f"saverproof:{end}":
-                self.close()
-                return list(found)
-            if int(database) == self._database and name.lower() in self._writing:
-                found[f"{name.upper()} on {_beginning(key or '')}"] = None
+        found = dict.fromkeys(
+            f"{seen.name} on {_beginning(seen.key)}"
+            for seen in self._monitor.seen()
+            if seen.database == self._database and seen.name in self._writing
+        )
+        self.close()
+        return list(found)
 
     def fail(self, how: Way, what: str) -> None:
         """Refuse one of the writes that ``written`` returned, or everything that takes room."""

@@ -13,7 +13,7 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.cost import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.cost.effort import sizes_of
-from saverproof.families.cost.judging import Breach, breaches
+from saverproof.families.cost.judging import Breach, breaches, doubts
 from saverproof.families.cost.measuring import Bench, Measurement
 from saverproof.families.cost.questions import QUESTIONS, STORES, WHATEVER_THE_DESIGN, Question
 from saverproof.families.cost.replay import replay
@@ -126,7 +126,7 @@ class CostJudging:
     def _missing(self, asked: Sequence[Measurement]) -> list[str]:
         """What should have been counted for these measurements, and was not."""
         of_answers = any(not one.question.counts_what_is_kept for one in asked)
-        missing = [one.missing for one in asked if one.missing]
+        missing = [one.missing for one in asked if one.missing] + doubts(asked)
         return list(dict.fromkeys([*missing, *(self.bench.missing if of_answers else [])]))
 
     def _beat(self) -> None:

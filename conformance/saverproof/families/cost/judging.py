@@ -58,6 +58,17 @@ def breaches(measurements: Iterable[Measurement]) -> list[Breach]:
     return sorted(found, key=lambda breach: breach.rank)
 
 
+def doubts(measurements: Iterable[Measurement]) -> list[str]:
+    """What grows in a small store, and perhaps not in a large one: why nothing is held."""
+    return [
+        f"{one.question.words} {words(one.question, witness, law)}; its planner chose so, and may "
+        "choose otherwise in a larger store"
+        for one in measurements
+        for witness, law in one.laws.items()
+        if one.question.is_doubted_by(witness, law)
+    ]
+
+
 def table(sizes: Sequence[int], counts: Sequence[int]) -> str:
     """Counts at sizes, in one line."""
     return "; ".join(f"{count:,} at {size:,}" for size, count in zip(sizes, counts, strict=True))

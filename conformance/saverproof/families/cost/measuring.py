@@ -7,7 +7,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median_low
@@ -19,6 +19,7 @@ from saverproof.families.chain import Chain
 from saverproof.families.cost.effort import FEWEST
 from saverproof.families.cost.kept_bytes import KeptFiles, KeptMemory, NotCounted, memory_of
 from saverproof.families.cost.questions import GROWING, Question
+from saverproof.families.cost.server_work import NotTold, WorkForAnswers, work_for_answers
 from saverproof.families.cost.stores import Chat, GrowingStore, doom
 from saverproof.families.cost.witnesses import KEPT, WITNESSES
 from saverproof.families.drivers import declared, with_loaded
@@ -87,9 +88,13 @@ class Bench:
     def missing(self) -> list[str]:
         """What was not counted although it should have been, each with the reason."""
         reasons = dict.fromkeys(self._unavailable.values())
-        if self._seen["remote"]:
+        if self._seen["unseen"]:
+            reasons["what passes over connections that are opened for one call is not counted"] = (
+                None
+            )
+        if self._seen["remote"] and "unindexed" not in self._seen.keys() | self._unavailable.keys():
             reasons["what its server does for a call is not counted"] = None
-        elif self.target.durable and not self._seen["calls"] and not self._seen["statements"]:
+        if self.target.durable and not self._seen["calls"] and not self._seen["statements"]:
             names = [name for module, name in WITHOUT_HOOKS.items() if module in sys.modules]
             if names:
                 reasons[f"nothing counts what {', '.join(names)} does for a call"] = None
@@ -112,10 +117,12 @@ class Bench:
             loop_for(self.plan.api) as loop,
             lean_executor(loop, self.plan.api),
             Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as opened,
+            ExitStack() as stack,
         ):
             self._unavailable |= meter.unavailable
             kept = KeptMemory() if in_memory else KeptFiles(opened)
-            asking = Asking(self, meter, kept)
+            server = self._server_of(opened, stack)
+            asking = Asking(self, meter, kept, server)
             try:
                 asking.grow(store(AskedSaver(opened)), sizes, measurements)
             except OpeningError:
@@ -127,9 +134,26 @@ class Bench:
             self.seconds += opened.total_seconds
         return measurements
 
+    def _server_of(self, store: Store, stack: ExitStack) -> WorkForAnswers | None:
+        """Who asks the server of a store what it does; None if nobody can."""
+        try:
+            return stack.enter_context(work_for_answers(store))
+        except NotTold as reason:
+            self.cannot_tell(reason)
+            return None
+
     def saw(self, counted: Counted) -> None:
         """Take note of how a saver works."""
-        self._seen.update(counted.counts, remote=counted.remote)
+        unseen = counted.remote and not counted.connections
+        self._seen.update(counted.counts, remote=counted.remote, unseen=unseen)
+
+    def saw_in_server(self, counts: Mapping[str, int]) -> None:
+        """Take note of what its server did."""
+        self._seen.update(counts)
+
+    def cannot_tell(self, reason: NotTold) -> None:
+        """Take note that a server does not tell what it does."""
+        self._unavailable["unindexed"] = str(reason)
 
 
 @contextmanager
@@ -153,6 +177,7 @@ class Asking:
     bench: Bench
     meter: Meter
     kept: KeptMemory | KeptFiles
+    server: WorkForAnswers | None = None
 
     def grow(
         self, store: GrowingStore, sizes: Sequence[int], measurements: Sequence[Measurement]
@@ -169,12 +194,11 @@ class Asking:
 
     def _ask(self, measurement: Measurement, store: GrowingStore, size: int) -> None:
         question = measurement.question
-        counted: Sequence[Mapping[str, int]]
         try:
             if question.counts_what_is_kept:
-                counted = [{KEPT: self.kept.now()}]
+                costs: Mapping[str, int] = {KEPT: self.kept.now()}
             else:
-                counted = self._counted(question, store, size)
+                costs = self._costs(question, store, size)
         except NotCounted as missing:
             measurement.missing = str(missing)
             return
@@ -183,17 +207,36 @@ class Asking:
         except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
             measurement.trouble = f"{question.words}, {describe(error)}"
             return
-        if not counted:
+        if not costs:
             measurement.trouble = f"{question.words} does not give what was put"
             return
         measurement.sizes.append(size)
         measurement.extents.append(store.asked.new if isinstance(store, Chat) else size)
-        for witness in WITNESSES:
-            if witness not in counted[0] or witness not in question.allowed:
-                continue
-            grain = WITNESSES[witness].grain
-            count = median_low(one[witness] for one in counted)
-            measurement.counts.setdefault(witness, []).append(count // grain * grain)
+        for name, witness in WITNESSES.items():
+            if name in costs and name in question.allowed:
+                count = costs[name] // witness.grain * witness.grain
+                measurement.counts.setdefault(name, []).append(count)
+
+    def _costs(self, question: Question, store: GrowingStore, size: int) -> Mapping[str, int]:
+        """What an answer costs, in this process and in the server; nothing if it is none."""
+        counted = self._counted(question, store, size)
+        if not counted:
+            return {}
+        costs = {name: median_low(one[name] for one in counted) for name in counted[0]}
+        return {**costs, **self._costs_in_server(question, store, size)}
+
+    def _costs_in_server(
+        self, question: Question, store: GrowingStore, size: int
+    ) -> Mapping[str, int]:
+        if self.server is None:
+            return {}
+        try:
+            counts = self.server.counted(question, store, size)
+        except NotTold as reason:
+            self.bench.cannot_tell(reason)
+            return {}
+        self.bench.saw_in_server(counts)
+        return counts
 
     def _counted(
         self, question: Question, store: GrowingStore, size: int

@@ -10,7 +10,7 @@ from typing import Any
 from saverproof.contracts.tables import cost
 from saverproof.families.cost import stores
 from saverproof.families.cost.stores import GrowingStore
-from saverproof.families.cost.witnesses import KEPT, WITNESSES
+from saverproof.families.cost.witnesses import KEPT, PLANNED, WITNESSES
 from saverproof.families.laws import Law, Order
 
 Ask = Callable[[GrowingStore, int], Any]
@@ -95,7 +95,14 @@ class Question:
         return self.ask in _OF_DOOMED
 
     def is_broken_by(self, witness: str, law: Law) -> bool:
-        """Whether a count grows faster than the contract allows."""
+        """Whether a count grows faster than the contract allows, whatever a planner does."""
+        return witness not in PLANNED and self._exceeds(witness, law)
+
+    def is_doubted_by(self, witness: str, law: Law) -> bool:
+        """Whether a count grows that a planner might keep from it in a larger store."""
+        return witness in PLANNED and self._exceeds(witness, law)
+
+    def _exceeds(self, witness: str, law: Law) -> bool:
         allowed = self.allowed.get(witness)
         if allowed is None or not law.order.exceeds(allowed):
             return False

@@ -9,7 +9,7 @@ from saverproof.families.cost.judging import Breach
 from saverproof.families.cost.questions import Question
 from saverproof.families.cost.script_counters import COUNTERS
 from saverproof.families.cost.stores import GrowingStore, doom
-from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.cost.witnesses import IN_SERVER, WITNESSES
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.plain_calls import calling, source_of, with_saver
@@ -20,6 +20,14 @@ from saverproof.targets.target import Target
 
 _TRIED = 3
 """Breaches of one contract for which a script is tried: each lets two stores grow."""
+_REOPENED = """
+class Reopened:
+    def __getattr__(self, name):
+        return getattr(self.saver, name)
+"""
+"""The saver that is open at the moment, under one name: what a server has done for it is told once
+it is closed.
+"""
 _IMPORTS = (
     "import itertools",
     "import random",
@@ -34,7 +42,7 @@ def reproducer(target: Target, broken: Sequence[Breach], api: str) -> str:
     if opening is None:
         return ""
     # One for each thing that is counted, the worst first: some cannot be counted by plain means.
-    tried = {breach.witness: breach for breach in reversed(broken) if breach.witness in COUNTERS}
+    tried = {breach.witness: breach for breach in reversed(broken) if _can_be_counted(breach)}
     texts = [
         script(breach, api, opening, target.name)
         for breach in sorted(tried.values(), key=lambda breach: breach.rank)[:_TRIED]
@@ -49,12 +57,12 @@ def script(breach: Breach, api: str, opening: Opening, name: str) -> str:
     fewest, most = law.counts[0], law.counts[breach.sizes.index(large)]
     lines = [
         *calling(opening, api),
-        *COUNTERS[breach.witness].splitlines(),
+        *COUNTERS.get(breach.witness, _REOPENED).splitlines(),
         *source_of(Chain),
         *(line for one in _stores(question.store) for line in source_of(one)),
-        *(_keeping(question) if question.counts_what_is_kept else _asking(question)),
+        *_definitions(question),
         "def measured(size):",
-        *indented(opening.in_folder(_measured(question, opening, api))),
+        *indented(opening.in_folder(_measured(breach, opening, api))),
         f"few, many = measured({breach.sizes[0]}), measured({large})",
         f'told = f"{{few:,}} at {breach.sizes[0]:,}, {{many:,}} at {large:,}"',
         f'print("{WITNESSES[breach.witness].unit}:", told)',
@@ -81,32 +89,61 @@ def _stores(store: type[GrowingStore]) -> list[type]:
     return [one for one in reversed(store.__mro__) if issubclass(one, GrowingStore)]
 
 
-def _asking(question: Question) -> list[str]:
-    name = question.ask.__name__
-    doomed = ["    doom(store)"] if question.removes else []
-    return [
-        *source_of(question.ask),
-        *(source_of(doom) if question.removes else []),
-        "def cost(saver, size):",
-        f"    store = {question.store.__name__}(saver)",
-        "    store.grow(size)",
-        *doomed,
-        f"    {name}(store, size)",
-        *doomed,
-        "    store.beside.write()",
-        f"    return counted(lambda: {name}(store, size))",
-    ]
+def _definitions(question: Question) -> list[str]:
+    """What the body of ``measured`` uses."""
+    if question.counts_what_is_kept:
+        return ["def cost(saver, size):", f"    {question.store.__name__}(saver).grow(size)"]
+    return [*source_of(question.ask), *(source_of(doom) if question.removes else [])]
 
 
-def _keeping(question: Question) -> list[str]:
-    return [
-        "def cost(saver, size):",
-        f"    {question.store.__name__}(saver).grow(size)",
-    ]
-
-
-def _measured(question: Question, opening: Opening, api: str) -> list[str]:
+def _measured(breach: Breach, opening: Opening, api: str) -> list[str]:
     """The body of ``measured``."""
-    if not question.counts_what_is_kept:
-        return with_saver(opening, api, lambda saver: [f"return cost({saver}, size)"])
-    return [*with_saver(opening, api, lambda saver: [f"cost({saver}, size)"]), "return kept(path)"]
+    question = breach.question
+    if question.counts_what_is_kept:
+        keeping = with_saver(opening, api, lambda saver: [f"cost({saver}, size)"])
+        return [*keeping, "return kept(path)"]
+    if breach.witness in IN_SERVER:
+        return _counted_by_server(breach, opening, api)
+    return with_saver(opening, api, lambda saver: _counted_here(question, saver))
+
+
+def _counted_here(question: Question, saver: str) -> list[str]:
+    ask = f"{question.ask.__name__}(store, size)"
+    doomed = ["doom(store)"] if question.removes else []
+    return [
+        f"store = {question.store.__name__}({saver})",
+        "store.grow(size)",
+        *doomed,
+        ask,
+        *doomed,
+        "store.beside.write()",
+        f"return counted(lambda: {ask})",
+    ]
+
+
+def _counted_by_server(breach: Breach, opening: Opening, api: str) -> list[str]:
+    question = breach.question
+
+    def growing(saver: str) -> list[str]:
+        return [
+            f"current.saver = {saver}",
+            f"store = {question.store.__name__}(current)",
+            "store.grow(size)",
+            *(["doom(store)"] if question.removes else []),
+        ]
+
+    def asking(saver: str) -> list[str]:
+        return [f"current.saver = {saver}", f"{question.ask.__name__}(store, size)"]
+
+    return [
+        "current = Reopened()",
+        *with_saver(opening, api, growing),
+        f"with {opening.server}.work(dsn_for({opening.server}, path)) as work:",
+        "    work.begin()",
+        *indented(with_saver(opening, api, asking)),
+        f'    return work.done()["{breach.witness}"]',
+    ]
+
+
+def _can_be_counted(breach: Breach) -> bool:
+    return breach.witness in COUNTERS or breach.witness in IN_SERVER

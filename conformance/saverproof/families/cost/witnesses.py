@@ -29,17 +29,29 @@ class Witness:
 
 
 KEPT = "kept"
+IN_SERVER = frozenset({"unindexed", "rows", "blocks", "commands"})
+"""What a server counts itself."""
+PLANNED = frozenset({"rows", "blocks"})
+"""What depends on the planner of a server, which goes another way in a large store: nobody is
+accused because of it, and while it grows nothing is held.
+"""
 _PAGE_OF_MEMORY = 65_536
 _ALL = (
     # A page, or a batch of rows, may end just so that one more has to be asked for.
     Witness("calls", "makes", "calls of its database driver", 3),
     Witness("statements", "runs", "statements in SQLite", 3),
+    Witness("unindexed", "scans", "rows in its server, without an index,", 16),
+    Witness("commands", "runs", "commands in its server", 3),
     Witness("scanned", "scans", "rows in SQLite, without an index,", 16),
     Witness("sorts", "needs", "sorts in SQLite", 2),
     # Between 16 and 1,024 rows a tree gets up to two levels more, of 4,096 bytes each. A look-up
     # goes down the table and the index of checkpoints, of writes and of values: 6 trees.
     Witness("read", "reads", "bytes", 12 * 4_096),
     Witness("written", "writes", "bytes", 12 * 4_096),
+    # A look-up goes through the rows that it gives, in some six tables.
+    Witness("rows", "goes through", "rows in its server", 16),
+    # As many trees get up to two levels more, for each of two look-ups.
+    Witness("blocks", "reads", "blocks in its server", 24),
     # A level of a tree takes no step; a row that is looked at takes three or more.
     Witness("steps", "takes", "steps of SQLite's machine", 64),
     # Searching a sorted list by halves takes four lines for each of ten halves.

@@ -1,0 +1,136 @@
+"""What servers do by themselves is counted, and a saver whose server scans is found by that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+
+from saverproof.families.answer import Status
+from saverproof.families.cost import effort, family
+from saverproof.families.cost.family import CostFamily
+from saverproof.families.cost.stores import Checkpoints
+from saverproof.families.tally import Tally
+from saverproof.items import Outcome
+from saverproof.targets.target import Target
+from saverproof_faults.servers import MariaDB, Postgres, Redis, ServerUnavailable, place, serving
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.servers import mariadb_saver, postgres_savers
+
+BY_ID = "cost/get-by-id"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    try:
+        with serving(Postgres()), serving(MariaDB()), serving(Redis()):
+            yield
+    except ServerUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server goes through at 16 and at 64 is not the same."""
+    monkeypatch.setattr(effort, "FACTOR", 2)
+    monkeypatch.setitem(effort._LARGEST, "quick", 64)
+
+
+def judged(target: Target, folder: Path) -> Outcome:
+    plan = plan_of(target, "cost", "sync", folder, facts=facts_from(EVERY_OPERATION))
+    tally = Tally(plan)
+    for contract in {*tally.wanted} - {BY_ID}:
+        tally.rule_out(contract, "left out")
+    CostFamily().judge(plan, target, tally)
+    return tally.outcome()
+
+
+@pytest.mark.parametrize(
+    "right", [postgres_savers.right, mariadb_saver.right], ids=["PostgreSQL", "MariaDB"]
+)
+def test_a_look_up_by_index_is_held(right: Target, tmp_path: Path) -> None:
+    outcome = judged(right, tmp_path)
+    assert outcome.findings == ()
+    assert BY_ID in outcome.checked
+    laws = {law["witness"]: law["order"] for law in outcome.extra["cost"]["laws"]}
+    assert laws["rows"] == "constant"
+    assert laws.get("unindexed", "constant") == "constant"
+
+
+@pytest.mark.parametrize(
+    "wrong", [postgres_savers.scans, mariadb_saver.scans], ids=["PostgreSQL", "MariaDB"]
+)
+def test_a_scan_in_the_server_is_found_and_shown_by_a_script(
+    wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family, "STORES", (Checkpoints,))
+    (found,) = judged(wrong, tmp_path).findings
+    assert found.contract == BY_ID
+    assert found.summary.endswith(
+        "rows in its server, without an index, more for each checkpoint in the thread"
+    )
+    # There is none that has not ended with 1 in a process of its own.
+    assert "work.done()" in found.reproducer
+    plan = plan_of(wrong, "cost", "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
+    assert CostFamily().replay(plan, wrong, BY_ID, found.program).status is Status.FAILING
+
+
+def test_the_commands_of_scripts_and_all_keys_that_are_gone_through_count() -> None:
+    with (
+        place(Redis()) as here,
+        Redis().work(here.dsn) as work,
+        closing(redis.Redis.from_url(here.dsn)) as client,
+    ):
+        client.mset({f"key-{number}": "" for number in range(30)})
+        client.sadd("set", *range(50))
+        for ask, commands, entries in (
+            (lambda: client.get("key-1"), 1, 0),
+            (lambda: client.keys("key-1"), 1, 31),
+            (lambda: client.smembers("set"), 1, 50),
+            (lambda: client.scan(count=20), 1, 20),
+            (lambda: client.eval("return redis.call('KEYS', 'key-1')", 0), 2, 31),
+        ):
+            work.begin()
+            ask()
+            assert work.done() == {"commands": commands, "unindexed": entries}
+
+
+def test_a_server_that_does_not_count_says_so_in_one_line() -> None:
+    with place(Postgres()) as here:
+        name = here.dsn.rpartition("/")[2]
+        with psycopg.connect(here.dsn, autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {name} SET track_counts = off")
+        with refused("PostgreSQL counts no rows: track_counts is off"), Postgres().work(here.dsn):
+            pass
+
+
+def test_what_an_open_session_does_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saverproof_faults.servers.postgres_work._PATIENCE_S", 0.1)
+    with (
+        place(Postgres()) as here,
+        Postgres().work(here.dsn) as work,
+        psycopg.connect(here.dsn),
+        refused("PostgreSQL: a session is open although its store was closed"),
+    ):
+        work.begin()
+
+
+def test_a_server_that_lets_nobody_see_its_commands_says_so() -> None:
+    with place(Redis()) as here, closing(redis.Redis.from_url(here.dsn)) as client:
+        client.acl_setuser(
+            "blind", enabled=True, nopass=True, keys="*", commands=["+@all", "-monitor"]
+        )
+        scheme, _, rest = here.dsn.partition("://")
+        blind = f"{scheme}://blind:any@{rest.rpartition('@')[2]}"
+        with refused("Redis shows none of its commands: NOPERM"), Redis().work(blind) as work:
+            work.begin()
+        client.acl_deluser("blind")
+
+
+def refused(said: str) -> Any:
+    return pytest.raises(ServerUnavailable, match=said)
