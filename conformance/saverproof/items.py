@@ -74,8 +74,8 @@ class Finding:
     mistake_of: str = ""
     """The contract that this mistake breaks. It may be another one, which this one follows from."""
     showed: str = ""
-    """How many runs of the script showed it, such as "2 of 3", if that depends on timing; else
-    "".
+    """The number of runs in which the script showed it, such as "2 of 3", if that depends on
+    timing; else "".
     """
 
     @classmethod

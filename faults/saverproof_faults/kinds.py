@@ -100,7 +100,7 @@ class Moment(StrEnum):
 
 
 class Lasts(StrEnum):
-    """How long a fault lasts."""
+    """The duration of a fault."""
 
     ONCE = "once"
     ONWARDS = "onwards"

@@ -24,7 +24,7 @@ FAULT_KINDS = {
     "connection": "every connection is closed before the operation",
     "kill": "the process is killed before the operation",
 }
-"""What fails, for each kind of fault."""
+"""Kind of fault -> what fails."""
 
 KILL_KINDS = {
     "statement": "before or after a statement that the database runs, or inside a commit",
@@ -36,7 +36,7 @@ KILL_KINDS = {
     "recovery": "in an operation, and each process that opened the store again, one place later",
     "graph operation": "a whole graph, before or after one of its operations",
 }
-"""Where a process is killed, for each kind of place."""
+"""Kind of place -> where a process is killed."""
 
 KILL_LETTERS = {
     "whole": "+",

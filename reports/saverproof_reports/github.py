@@ -1,4 +1,4 @@
-"""What GitHub Actions shows of a run: annotations, and the summary of the job."""
+"""The parts of a run that GitHub Actions shows: annotations, and the summary of the job."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What each format says beside a finding: what it means to users of an agent, how to mend it."""
+"""Texts beside a finding in every format: what it means to users of an agent, how to mend it."""
 
 from collections.abc import Mapping
 from typing import Any

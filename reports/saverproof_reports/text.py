@@ -18,7 +18,7 @@ _NAME_LIMIT = 256
 _DEPTH_LIMIT = 64
 """Most levels of nesting: JSON readers give up at some depth."""
 _SAFE_INTEGER = 1 << 64
-"""Whole numbers from here on become text: readers keep them inexactly, or refuse them."""
+"""The integers from which on numbers become text: readers keep them inexactly, or refuse them."""
 # Controls except newline and tab, bidirectional and zero-width marks, line separators that only
 # some readers know, the end of the BMP, and surrogates.
 _HARMFUL = re.compile(

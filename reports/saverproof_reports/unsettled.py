@@ -1,4 +1,7 @@
-"""Differences that may break a contract, and that nothing explains: no pass, and red by default."""
+"""Differences that may break a contract and that nothing explains.
+
+They are no pass, and fail a run by default.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _BY_TIMING = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is known of a finding besides its artefact.
+    """The facts about a finding that are not in its artefact.
 
     Attributes:
         statement: the promise that is broken.

@@ -12,7 +12,7 @@ NOT_SELECTED = "not selected in this run"
 
 @dataclass(slots=True)
 class Evidence:
-    """What the items of a run say of one contract.
+    """The evidence on one contract from the items of a run.
 
     ``selected`` says whether the run asked about it; ``ran`` whether an item of its family ended.
     """

@@ -137,7 +137,9 @@ class Database:
             raise SchemaError(f"{self.where}: {error}") from None
 
     def pool_for_writes(self) -> ThreadPoolExecutor:
-        """The single thread of async writes, which keeps them in the order of the calls."""
+        """Return the pool of async writes. It has one thread, which keeps the order of the
+        calls.
+        """
         with self._pools_lock:
             self._check_open()
             if self._writers is None:
@@ -145,7 +147,7 @@ class Database:
             return self._writers
 
     def pool_for_reads(self) -> ThreadPoolExecutor:
-        """The threads of async reads."""
+        """Return the pool of async reads."""
         return self.pool_for_writes()
 
     def _settled(self) -> sqlite3.Connection:

@@ -36,7 +36,7 @@ from saverproof_savers.removing import drop_orphans
 
 @dataclass(slots=True)
 class PutRecord:
-    """One checkpoint on its way into the database."""
+    """A checkpoint on its way into the database."""
 
     serde: SerializerProtocol
     parent: Address

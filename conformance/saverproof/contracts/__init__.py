@@ -1,4 +1,4 @@
-"""What a saver promises: the registry of contracts."""
+"""The promises of savers: the registry of contracts."""
 
 from saverproof.contracts.contract import Contract, Level, release
 from saverproof.contracts.registry import UnknownContract, contract, contracts, families

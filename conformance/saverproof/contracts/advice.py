@@ -1,4 +1,4 @@
-"""What a broken contract means to users of an agent, and how its saver is mended."""
+"""Advice on a broken contract: what it means to users of an agent, and how its saver is mended."""
 
 from __future__ import annotations
 

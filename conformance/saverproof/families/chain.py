@@ -1,7 +1,7 @@
-"""The checkpoints of one thread, as LangGraph makes them: what costs and leaks are measured with.
+"""The checkpoints of one thread, as LangGraph makes them, for measuring costs and leaks.
 
-Scripts hold the source of the class, so that they use nothing of the kit, and of this module
-nothing that does not stand in its imports.
+Scripts contain the source of the class. So that they need nothing of the kit, the class uses only
+what this module imports from elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 class Chain:
     """The checkpoints of one thread and namespace, each put below the one before.
 
-    ``new`` counts the bytes of what was put that had not been put before.
+    ``new`` counts the bytes that were put for the first time.
     """
 
     numbers: Iterator[int] = itertools.count(1)
@@ -35,7 +35,7 @@ class Chain:
         self.configs.append(self.saver.put(*self.arguments(**changed)))
 
     def arguments(self, **changed: Any) -> tuple[Any, ...]:
-        """The arguments of that put."""
+        """Return the arguments of such a put."""
         self.version = self.saver.get_next_version(self.version, None)
         versions = dict.fromkeys(changed, self.version)
         self.values |= changed
@@ -64,6 +64,8 @@ class Chain:
         self.write()
 
     def delta(self) -> None:
-        """Put a checkpoint in which a delta channel is new, and what is new in it as a write."""
+        """Put a checkpoint in which a delta channel is new, and put the channel's new entry as a
+        write.
+        """
         self.put(log=None)
         self.write("log", f"entry {len(self.configs):08}")

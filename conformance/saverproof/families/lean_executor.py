@@ -1,7 +1,7 @@
 """An executor for an event loop that starts a thread only if all others are at work.
 
-asyncio's own also starts one where a thread has given its answer and is not yet idle: how many
-there are, and what they hold, then differs from run to run.
+asyncio's own executor also starts one while a thread has given its answer and is not yet idle. Then
+the number of threads, and what they hold, differs from run to run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _IDLE_WITHIN_S = 0.2
 
 
 class LeanExecutor(ThreadPoolExecutor):
-    """As many threads as asyncio's own at most."""
+    """An executor with at most as many threads as asyncio's own, and mostly fewer."""
 
     def __init__(self) -> None:
         super().__init__(thread_name_prefix="asyncio")
@@ -36,7 +36,7 @@ class LeanExecutor(ThreadPoolExecutor):
         return future
 
     def _soon_idle(self) -> bool:
-        """Whether a thread has answered, and has not come back for more."""
+        """Return whether a thread has given its answer and is about to be idle."""
         return len(self._threads) > self._idle_semaphore._value + self._unanswered
 
     def _answered(self, _: Future[Any]) -> None:
@@ -45,7 +45,7 @@ class LeanExecutor(ThreadPoolExecutor):
 
 @contextmanager
 def lean_executor(loop: Loop, api: str) -> Iterator[None]:
-    """Give the loop such an executor; for the sync API there is no need of one."""
+    """Give the loop a lean executor before the block; the sync API needs none."""
     if api == "async":
         loop.run(_serve())
     yield

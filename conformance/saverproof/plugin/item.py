@@ -1,4 +1,4 @@
-"""One item of the suite: a family of contracts, judged through one API of one saver."""
+"""The items of the suite: each judges a family of contracts through one API of one saver."""
 
 import json
 from collections import Counter

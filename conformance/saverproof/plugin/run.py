@@ -19,7 +19,7 @@ FOLDER = ".saverproof"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of pytest with ``--saver``."""
+    """The settings of one run of pytest with ``--saver``."""
 
     savers: tuple[Facts, ...]
     known: dict[str, tuple[Entry, ...]]
@@ -49,7 +49,7 @@ class Run:
     budget_s: float | None = None
     """The seconds that the whole run may take (``--saver-budget``); None: no limit."""
     times: dict[str, TimePlan] = field(default_factory=dict)
-    """For each saver's name, the estimated times of its items and their limits; see ``timed``."""
+    """Saver's name -> the estimated times of its items, and their limits; see ``timed``."""
     baseline: dict[str, dict[str, Any]] | None = None
     """The excuses of an earlier report (``saverproof_reports.Baseline``); None without a
     baseline.

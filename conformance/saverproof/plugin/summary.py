@@ -1,4 +1,4 @@
-"""What the terminal shows of a run, at its start and at its end."""
+"""Write the lines that the terminal shows of a run, at its start and at its end."""
 
 import os
 from collections import Counter

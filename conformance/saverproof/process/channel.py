@@ -13,7 +13,7 @@ Message = dict[str, Any]
 
 
 class MessageChannel:
-    """One end of the connection. Sending is safe among threads; receiving is for one thread."""
+    """One end of a connection. Several threads may send; only one may receive."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection

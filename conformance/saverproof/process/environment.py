@@ -8,8 +8,10 @@ from typing import Any, Self
 
 
 def ordered_alike() -> dict[str, str]:
-    """The environment for a process in which sets have the same order in each run: a saver that
-    goes through one writes, and costs, the same then. Who sets PYTHONHASHSEED has it their way.
+    """Return an environment for processes in which sets have the same order in each run.
+
+    Then a saver that iterates over a set writes, and costs, the same. A PYTHONHASHSEED that the
+    user has set stays.
     """
     return {"PYTHONHASHSEED": "0", **os.environ}
 

@@ -34,7 +34,7 @@ class Request(Generic[Data, Answer]):
 
 
 class Child(Protocol):
-    """Whatever answers the requests of a service: a process, or this process in its stead."""
+    """An answerer of a service's requests: a process, or this process in its stead."""
 
     @property
     def closed(self) -> bool:

@@ -32,7 +32,7 @@ class SilenceEnding(Enum):
     HUNG = "hung"
     """Nothing has moved in it for a whole patience."""
     CUT_OFF = "cut off"
-    """It was still at work."""
+    """The process was still at work."""
 
 
 @dataclass(slots=True)

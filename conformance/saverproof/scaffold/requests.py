@@ -47,8 +47,9 @@ class WayToOpen:
 
 @dataclass(frozen=True, slots=True)
 class SaverClass:
-    """What is known of a saver's class: the ways to open it, the likeliest first, and the call that
-    its author completes if none of them works.
+    """A saver's class, and the ways to open it, the likeliest first.
+
+    ``call`` is the call that its author completes if none of the ways works.
     """
 
     module: str

@@ -16,7 +16,7 @@ class Failure(StrEnum):
 
 
 class Extent(StrEnum):
-    """How long the file system goes on failing."""
+    """The duration of the failure."""
 
     ONCE = "once"
     ONWARDS = "from there on"

@@ -40,7 +40,7 @@ class Descriptors:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process does.
+    """The task of one process.
 
     ``slot`` is None for a process that only looks: it gets no ``Acks``.
     """

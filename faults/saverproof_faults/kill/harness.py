@@ -104,7 +104,7 @@ class Harness:
     def folder(self) -> Iterator[Path]:
         """Make a private folder (0700) for the length of a block.
 
-        Closing the harness removes it, too.
+        It is also removed when the harness is closed.
         """
         try:
             path = Path(tempfile.mkdtemp(dir=self._root))

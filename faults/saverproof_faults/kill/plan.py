@@ -56,7 +56,7 @@ class KillAt:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """One of the processes of a trial.
+    """A process of a trial that runs a body.
 
     ``body`` is called with an ``Acks`` and ``arguments``, and returns JSON. Without ``kill`` it
     runs to its end.

@@ -28,7 +28,7 @@ class DiedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """What one process of a trial did, and how it ended.
+    """The record of one process of a trial: its progress, and how it ended.
 
     ``started`` and ``acknowledged`` are the operations that it marked, in ascending order.
     ``places`` counts its calls of ``Acks.reached``. ``value`` is what the body returned,
@@ -72,7 +72,7 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a process that looked at a store returned, or why it returned nothing.
+    """The result of a process that looked at a store.
 
     ``value`` counts if ``died_by`` is FINISHED. The other fields are those of ``TrialResult``.
     """

@@ -1,4 +1,4 @@
-"""One trial, run by the zygote: make its processes, watch them, kill them, collect their ends."""
+"""Run one trial in the zygote: make its processes, watch them, kill them, collect their ends."""
 
 import json
 import math

@@ -19,7 +19,7 @@ SUBSETS = 3
 
 
 class ImageKind(StrEnum):
-    """What survived of the calls that no sync had covered. ``ALL`` is what kill -9 leaves."""
+    """The part that survived of the calls no sync had covered. ``ALL`` is what kill -9 leaves."""
 
     ALL = "all"
     NONE = "none"
@@ -31,7 +31,7 @@ class ImageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One way in which the power may fail. ``Disk.image`` describes the fields."""
+    """A way in which the power may fail. ``Disk.image`` describes the fields."""
 
     kind: ImageKind
     changes: int

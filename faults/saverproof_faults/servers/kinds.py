@@ -59,15 +59,15 @@ class Way(StrEnum):
     """The ways in which a server fails at a write."""
 
     REFUSE = "refuse"
-    """It refuses the write, as with a full disk or by a rule of access."""
+    """The server refuses the write, as with a full disk or by a rule of access."""
     END = "end"
-    """It ends the session."""
+    """The server ends the session."""
     CANCEL = "cancel"
-    """It breaks the statement off, as one that has taken too long."""
+    """The server breaks the statement off, as one that has taken too long."""
     LOCK = "lock"
-    """It reports that it has waited too long for a lock."""
+    """The server reports that it has waited too long for a lock."""
     FULL = "full"
-    """It has no room for any write; the number of the write does not matter."""
+    """The server has no room for any write; the number of the write does not matter."""
 
 
 @runtime_checkable
@@ -182,7 +182,7 @@ class ServerKind(ABC):
     variable: ClassVar[str]
     """The environment variable with the DSN of a server to use instead of a private one."""
     promise: ClassVar[str] = ""
-    """What a private server keeps of acknowledged writes when it dies, for reports."""
+    """The words for what a private server keeps of acknowledged writes when it dies."""
 
     def private(self, scratch: Path | None) -> AbstractContextManager[RunningServer]:
         """Start a private server for the length of a block.

@@ -63,7 +63,7 @@ class TcpProxy:
         self._fault: NetworkFault | None = None
         self._passed: Counter[Direction] = Counter()
         self.fired = 0
-        """How often the armed fault has struck: 0 or 1."""
+        """Number of times that the armed fault has struck: 0 or 1."""
         self.rescued = 0
         """Number of connections that the watchdog had to reset."""
 

@@ -18,7 +18,7 @@ from saverproof_faults.servers.redis_monitor import RedisMonitor
 _ALIKE = re.compile(r"[!-'*-\[\]-~]{0,60}")
 """The characters of a key that a rule of the ACL can hold."""
 _BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\d\.\d{6,}|[0-9a-f]{16,}")
-"""A part of a key that may be another one the next time: an id, or a number drawn by chance."""
+"""A part of a key that may differ the next time: an id, or a random number."""
 _NO_ROOM = "errorstat_OOM:count="
 _GLOBS = "*?[]^\\"
 

@@ -21,8 +21,8 @@ class Interrupt(EngineFault):
     """An interrupt at a statement's first opcode, or after its last.
 
     If the statement writes, the first undoes the whole transaction. The second undoes nothing: the
-    statement is complete by then, and only its answer is lost. A rollback is let be: in a run that
-    meets no other fault it ends a read, and no application interrupts that.
+    statement is complete by then, and only its answer is lost. Rollbacks are left alone: in a run
+    that meets no other fault a rollback ends a read, and no application interrupts that.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
@@ -64,8 +64,8 @@ class Denied(EngineFault):
     """An authorizer that denies whatever is compiled next, once all earlier statements have begun.
 
     Setting an authorizer makes SQLite compile every statement again, so that cached statements are
-    denied too. The statement that is compiled next may run only after another one. A rollback is
-    let be: no application denies its own.
+    denied as well. The statement that is compiled next may run only after another one. Rollbacks
+    are left alone: no application denies its own.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:

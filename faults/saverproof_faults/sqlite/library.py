@@ -29,7 +29,7 @@ BUSY, READONLY, FULL = 5, 8, 13
 TRACE_STATEMENT, TRACE_PROFILE, TRACE_CLOSE = 0x01, 0x02, 0x08
 UTF8, INNOCUOUS = 1, 0x200000
 TRANSACTION = 22
-"""What an authorizer is told of statements that begin or end a transaction."""
+"""The authorizer's code for statements that begin or end a transaction."""
 MINIMUM_VERSION = (3, 34, 0)
 """The first version with sqlite3_txn_state, of 2020."""
 

@@ -24,7 +24,7 @@ _ENDS_WITHIN_S = 1
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """What a watch has seen.
+    """The counts of a watch.
 
     ``held`` counts calls so far, ``fired`` the calls that the latest plan has struck. ``unseen``
     names what can be written unseen: files with shared mappings, and rings of io_uring.

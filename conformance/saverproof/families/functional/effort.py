@@ -1,4 +1,4 @@
-"""How much is done in each profile, as counts of steps and programs and not as time."""
+"""The amount of work in each profile, as counts of steps and programs and not as time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Maker(StrEnum):
-    """Who makes the programs of an item. `make ablation` says what each catches alone."""
+    """The makers of an item's programs. `make ablation` says what each catches alone."""
 
     ENUMERATED = "enumerated"
     """Programs written down with the machine: finite sets, point by point."""
@@ -18,7 +18,7 @@ class Maker(StrEnum):
     RANDOM = "random driver"
     """Programs drawn step by step, by theme."""
     HYPOTHESIS = "Hypothesis"
-    """The same, drawn by Hypothesis."""
+    """Programs drawn by Hypothesis, by theme."""
 
 
 EVERY_MAKER = frozenset(Maker)

@@ -48,9 +48,7 @@ class Play:
 
 @dataclass(slots=True)
 class GraphBench:
-    """What all plays of an item have in common: one API, the target, and InMemorySaver beside
-    it.
-    """
+    """The rig of all plays of an item: one API, the target, and InMemorySaver beside it."""
 
     target: Target
     plan: ItemPlan
