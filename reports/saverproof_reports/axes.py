@@ -9,7 +9,7 @@ Section = Mapping[str, Any]
 def merge_axes(sections: Iterable[Section]) -> dict[str, Any]:
     """Merge the ``axes`` sections of items: counts are added.
 
-    What was left out stands there once.
+    An entry on what was left out appears once.
     """
     axes: dict[str, dict[str, Any]] = {}
     untouched: list[Any] = []

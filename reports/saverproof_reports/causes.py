@@ -143,7 +143,7 @@ def _evidence(one: Contract, other: Contract) -> str | None:
 
 
 def _has_own_mistake(contract: Contract) -> bool:
-    """Return whether a known mistake, of which this contract speaks, is behind a violation."""
+    """Return whether a violation shows a known mistake that breaks this very contract."""
     return any(found.get("mistake_of") == contract["id"] for found in contract["violations"])
 
 

@@ -57,7 +57,7 @@ MEANINGS = {
 class Change:
     """The verdicts on one contract in both reports; None in a report that lacks it.
 
-    ``note`` tells more: what was seen, or why it is not judged.
+    ``note`` says more: what was seen, or why the contract is not judged.
     """
 
     kind: VerdictChange

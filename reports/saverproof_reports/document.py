@@ -120,7 +120,7 @@ def _ends(law: Law) -> Iterator[tuple[int, int]]:
 
 
 def _unsettled(judged: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is unsettled: contracts in question for one program stand together."""
+    """Yield the lines on unsettled contracts: those that one program may break stand together."""
     for number, group in enumerate(groups(judged["contracts"])):
         entry = group[0]["unsettled"]
         names = ", ".join(code(one["id"]) for one in group)

@@ -1,15 +1,15 @@
-"""From the events of a run to its report; the events of a killed run give one too.
+"""Make a run's report from its events. The events of a killed run give a report as well.
 
 Events are plain dicts with ``event`` naming their kind; other kinds and fields are ignored:
 
-``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win. Where
-           ``run.lenient`` is true, what is not settled fails nothing.
+``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win. If
+           ``run.lenient`` is true, unsettled differences fail nothing.
 ``saver``  ``saver`` (as in report.json); ``target`` (how a process finds it again);
            ``contracts`` (each as in report.json, without verdict, checked and violations; one
            with a ``reason`` is not applicable, one whose ``selected`` is false is not asked
            about in this run, and only items of the ``apis`` that one may have can judge it);
            ``items`` (the planned ``[family, api]`` pairs);
-           ``titles`` (what each family is about, by name); ``workspaces`` (one line, where they
+           ``titles`` (what each family is about, by name); ``workspaces`` (one line, if they
            share a store).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
            id to count), ``findings``, ``handed`` (findings of contracts of other families),
@@ -19,14 +19,14 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            ``inapplicable`` (contract id to reason), ``operations``, ``saver_s``, ``total_s``,
            ``extra`` (sections: faults, crash, power, concurrency, cost, resources, programs, axes,
            budget, differences) and ``stale``.
-``earlier``  ``report``: that of an earlier run in the same folder (``carry_over``), of which stays
-           what this run did not judge.
+``earlier``  ``report``: the report of an earlier run in the same folder (``carry_over``). What
+           this run did not judge is taken over from it.
 ``end``    everything planned was judged.
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
-``program`` and ``reproducer`` (source text), and may have ``fault_plan``, ``schedule``, ``stacks``
-``known`` (reason and link, where the author lists it) and ``baseline`` (true where an earlier
-report excuses it).
+``program`` and ``reproducer`` (source text), and may have ``fault_plan``, ``schedule``, ``stacks``,
+``known`` (reason and link, if the author lists it) and ``baseline`` (true if an earlier report
+excuses it).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -73,7 +73,7 @@ _VIOLATION = (
 
 
 def report_of(events: Iterable[Event]) -> dict[str, Any]:
-    """Assemble the report of which ``events`` tell. It is complete if an ``end`` is among them."""
+    """Make the report of a run from its events. It is complete if an ``end`` is among them."""
     environment: dict[str, Any] = {"python": "", "platform": "", "packages": {}}
     run: dict[str, Any] = {
         "profile": "unknown",

@@ -13,9 +13,9 @@ from saverproof_reports.wording import untried_phrase
 def annotations(report: Mapping[str, Any]) -> list[str]:
     """Return workflow commands, one line each. Errors come first: GitHub shows only the first ten.
 
-    Errors are: a violated ``must``, one of which something is unsettled, and a stale known
-    violation. Warnings are: an undecided ``must``, and one that is excused. A violated ``should``
-    is a notice.
+    Errors are: a violated ``must``, a ``must`` with unsettled differences, and a stale known
+    violation. Warnings are: an undecided ``must``, and a ``must`` that is excused. A violated
+    ``should`` is a notice.
     """
     rank = {"error": 0, "warning": 1, "notice": 2}
     found = [note for judged in report["savers"] for note in _notes(judged)]

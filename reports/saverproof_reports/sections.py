@@ -24,7 +24,7 @@ def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
 def merge_crash(sections: Iterable[Section]) -> dict[str, Any]:
     """Merge the ``crash`` sections of items.
 
-    Percentiles are computed anew if all trials are told.
+    Percentiles are computed anew if all trials are listed.
     """
     parts = list(sections)
     empty = {"trials": 0, "kill_points": {}, "lost": 0, "torn": 0}

@@ -124,7 +124,7 @@ def seen_phrase(entry: Data) -> str:
 
 
 def heading(group: Sequence[Data]) -> str:
-    """Return the heading of contracts in question for one program, without their names."""
+    """Return the heading of the contracts that one program may break, without their names."""
     return f"{seen_phrase(group[0]['unsettled'])}; {NOT_CERTAIN}"
 
 
@@ -145,14 +145,14 @@ def failing(judged: Data) -> list[Data]:
 
 
 def musts(judged: Data) -> list[Data]:
-    """Return a saver's musts of which something is unsettled."""
+    """Return the musts of a saver that have unsettled differences."""
     return [one for one in judged["contracts"] if one["level"] == "must" and "unsettled" in one]
 
 
 def groups(contracts: Iterable[Data]) -> list[list[Data]]:
-    """Return the contracts with something unsettled, in groups.
+    """Return the unsettled contracts in groups: those that one program may break form a group.
 
-    Contracts in question for one program form a group. Groups that fail the run come first.
+    Groups that fail the run come first.
     """
     found: dict[tuple[str, ...], list[Data]] = {}
     for one in contracts:

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 
 def is_told_by(error: sqlite3.Error) -> bool:
-    """Return whether the error is sqlite3's report of a text that is not UTF-8."""
+    """Return whether sqlite3 raised the error because of a text that is not UTF-8."""
     return "Could not decode to UTF-8" in str(error)
 
 
 @contextmanager
 def as_bytes(connection: sqlite3.Connection) -> Iterator[None]:
-    """Return such text as bytes within a block.
+    """Return text that is not UTF-8 as bytes within a block.
 
     Then decoding can name its row and spare the others.
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory
 
 Write = tuple[str, str, Typed]
-"""checkpoint_id, task id, value"""
+"""A pending write: (checkpoint_id, task id, value)."""
 
 Seed = tuple[str, list[Any]]
-"""checkpoint_id, entry of its channel map"""
+"""A stored value to start from: (checkpoint_id, entry of its channel map)."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ class Stored:
 
     parent_id: str | None
     channels: Mapping[str, Collection[Any]]
-    """The version of each channel, followed by something more if the channel has a value."""
+    """Channel -> its version, followed by something more if the channel has a value."""
     delta_channels: frozenset[str]
     """Channels that LangGraph's metadata say are kept as deltas."""
     root_id: str | None

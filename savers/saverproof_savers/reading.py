@@ -25,16 +25,18 @@ from saverproof_savers.queries import CHUNK, Queries
 from saverproof_savers.search import ANYTHING, ListCriteria
 
 Scope = tuple[str, str]
-"""thread_id, checkpoint_ns"""
+"""A thread and a namespace: (thread_id, checkpoint_ns)."""
 
 Row = tuple[str, str | bytes | None, str, bytes, str, str]
-"""checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata. Damaged text comes as
-bytes; in the parent nothing else would notice that.
+"""A checkpoint's row: (checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata).
+
+Damaged text comes as bytes. For the parent this is the only sign of damage.
 """
 
 WriteRow = tuple[Any, ...]
-"""task_path, task_id, idx, channel, type, value, and possibly checkpoint_id. Sorted, they are in
-LangGraph's order.
+"""A write's row: (task_path, task_id, idx, channel, type, value), and possibly checkpoint_id.
+
+Sorted, the rows are in LangGraph's order.
 """
 
 

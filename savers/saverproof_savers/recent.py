@@ -5,10 +5,10 @@ from typing import NamedTuple
 from saverproof_savers.codec import Channels
 
 Scope = tuple[str, str]
-"""thread_id, checkpoint_ns"""
+"""A thread and a namespace: (thread_id, checkpoint_ns)."""
 
 _REMEMBERED = 128
-"""Threads and namespaces whose last checkpoint is kept: the active ones, and not all there are."""
+"""Threads and namespaces whose last checkpoint is kept: enough for those that are active."""
 
 
 class StoredChannels(NamedTuple):
@@ -22,8 +22,8 @@ class StoredChannels(NamedTuple):
 class RecentCheckpoints:
     """The checkpoint that was put last, by thread and namespace.
 
-    What is remembered is never trusted: a row that builds on it is added only if the database still
-    holds the very same. Use it inside write transactions only, one at a time.
+    The database may have changed since: a row that builds on a remembered checkpoint is added only
+    if the database still holds it unchanged. Use it inside write transactions only, one at a time.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,9 @@ from saverproof_savers.codec import Address
 from saverproof_savers.schema import TableNames
 
 Key = tuple[str, str, str]
-"""checkpoint_id, thread_id, checkpoint_ns: the order of a listing, newest first."""
+"""The place of a checkpoint in a listing: (checkpoint_id, thread_id, checkpoint_ns). Newest comes
+first.
+"""
 
 _FIRST_PAGE = 32
 """Keys of the first page; each further page has four times as many."""
@@ -22,7 +24,7 @@ _INT64 = 2**63
 
 @dataclass(frozen=True, slots=True)
 class ListCriteria:
-    """The criteria of a listing. A criterion that is None does not matter."""
+    """The criteria of a listing. A criterion that is None excludes nothing."""
 
     thread_id: str | None
     checkpoint_ns: str | None

@@ -13,7 +13,7 @@ from saverproof_savers.errors import SchemaError, UndecodableError
 from saverproof_savers.search import ListCriteria
 
 Place = tuple[str, str, str]
-"""thread_id, checkpoint_ns, checkpoint_id"""
+"""The address of a checkpoint: (thread_id, checkpoint_ns, checkpoint_id)."""
 
 ENCODING = "msgpack/1"
 """The encoding of the columns storage, writes and blobs: msgpack, lists of flat rows."""

@@ -54,22 +54,22 @@ def tell_nobody(figures: dict[str, Any]) -> None:
 
 @dataclass(slots=True)
 class Tally:
-    """Filled in while a plan is judged; ``outcome`` alone says what it comes to.
+    """The sum of what is found while a plan is judged. Only ``outcome`` decides what it comes to.
 
     Attributes:
-        plan: what is judged.
-        progress: told now and then how far it is.
+        plan: the plan that is judged.
+        progress: called now and then with how far the item is.
         checked: contract id -> how often it was judged.
-        findings: the violations, in the order in which they are to be shown.
+        findings: the violations, in the order in which they are shown.
         unknown: contract id -> why nothing can be said of it.
         notes: lines on the item as a whole, for the report.
         sections: further sections of the report, by name.
         differences: every difference that was seen.
-        unsettled: contract id -> the differences that may break it, and that nothing explains.
+        unsettled: contract id -> the unexplained differences that may break it.
         handed: the violations of other families' contracts.
-        operations: calls of the saver that were judged.
-        saver_s: seconds spent inside the saver, where they are told apart.
-        budget: how long it may take, and what was left out for that.
+        operations: number of the saver's calls that were judged.
+        saver_s: seconds spent inside the saver, if they are measured.
+        budget: the time that the item may take, and what was left out for lack of it.
     """
 
     plan: ItemPlan

@@ -28,7 +28,7 @@ class MissingSync:
 
 
 def missing_syncs(recording: Recording) -> dict[int, tuple[MissingSync, ...]]:
-    """Return the syncs that were missing when each operation was acknowledged.
+    """Return, for each operation, the syncs that were missing when it was acknowledged.
 
     Operations that lack none are left out.
     """

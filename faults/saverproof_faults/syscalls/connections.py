@@ -141,7 +141,7 @@ class Connections:
     def fall_silent(self, held: HeldCall, trapped: Trapped, name: str, call: SystemCall) -> int:
         """Drop this and all later messages on the connection.
 
-        The result is the number of bytes that the caller is told were sent.
+        Return the number of bytes that the caller is told were sent.
         """
         if name not in self._silent:
             self._silent[name] = _same_socket(held, trapped)
