@@ -1,1 +1,1 @@
-"""Runs steps on a saver through one API and hands back what it answered."""
+"""Runs steps on a saver through one of its APIs, and returns its answers."""

@@ -1,4 +1,4 @@
-"""Turns steps into the arguments LangGraph would pass: configs, checkpoints, metadata, writes."""
+"""Converts steps to the arguments that LangGraph passes: configs, checkpoints, metadata, writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saverproof.values import Value
 
 Config = dict[str, Any]
 PENDING_SEND = Value("send", 0)
-"""What an older checkpoint has among its pending sends."""
+"""A pending send, as checkpoints of earlier LangGraph versions have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class PutWritesCall:
 
 @cache
 def checkpoint_format() -> int:
-    """The ``v`` that the installed LangGraph writes."""
+    """Return the checkpoint format ``v`` that the installed LangGraph writes."""
     try:
         from langgraph.pregel._checkpoint import LATEST_VERSION
     except ImportError:
@@ -48,7 +48,7 @@ def checkpoint_format() -> int:
 
 
 def put_call(step: steps.Put, planned: PlannedPut, thread: str) -> PutCall:
-    """The arguments of a put; ``thread`` is the id that stands for the step's thread."""
+    """Return the arguments of a put; ``thread`` is the real id of the step's thread."""
     config = address_config(thread, step.namespace, step.parent, step.id_form, step.extras)
     checkpoint = {
         "v": step.format if step.format is not None else checkpoint_format(),
@@ -83,7 +83,7 @@ def _other_fields(step: steps.Put, planned: PlannedPut) -> dict[str, Any]:
 
 
 def put_writes_call(step: steps.PutWrites, thread: str) -> PutWritesCall:
-    """The arguments of a put_writes."""
+    """Return the arguments of a put_writes; ``thread`` is the real id of the step's thread."""
     config = address_config(thread, step.namespace, step.number, steps.IdForm.ABSENT, step.extras)
     if not step.give_namespace:
         del config["configurable"]["checkpoint_ns"]
@@ -92,14 +92,14 @@ def put_writes_call(step: steps.PutWrites, thread: str) -> PutWritesCall:
 
 
 def get_config(step: steps.GetTuple, thread: str) -> Config:
-    """The config of a get_tuple."""
+    """Return the config for a get_tuple."""
     return address_config(thread, step.namespace, step.number, step.id_form, step.extras)
 
 
 def list_arguments(
     step: steps.ListTuples, thread: str | None
 ) -> tuple[Config | None, dict[str, Any]]:
-    """The config and the keyword arguments of a list."""
+    """Return the config and the keyword arguments for a list."""
     config = None
     if thread is not None:
         config = address_config(thread, step.namespace, step.number, step.id_form, step.extras)
@@ -108,8 +108,10 @@ def list_arguments(
 
 
 def _bound(step: steps.ListTuples, thread: str | None) -> Config | None:
-    """What is listed lies before this: in a thread it is a snapshot's whole config, as users pass
-    it on; over all threads, of which there is none, a bare id.
+    """Return the ``before`` argument of a listing, or None.
+
+    Within a thread it is a snapshot's whole config, as users pass it on. Over all threads it is a
+    bare id, since no snapshot stands for all threads.
     """
     if step.before is None or thread is None:
         return (
@@ -119,12 +121,12 @@ def _bound(step: steps.ListTuples, thread: str | None) -> Config | None:
 
 
 def prune_arguments(step: steps.Prune) -> dict[str, str]:
-    """The keyword arguments of a prune."""
+    """Return the keyword arguments for a prune."""
     return {"strategy": step.strategy} if step.strategy else {}
 
 
 def read_config(address: Address, thread: str) -> Config:
-    """The config that names one checkpoint."""
+    """Return the config that names one checkpoint."""
     return {
         "configurable": {
             "thread_id": thread,
@@ -141,7 +143,7 @@ def address_config(
     id_form: steps.IdForm = steps.IdForm.ABSENT,
     extras: steps.Extras = steps.PLAIN,
 ) -> Config:
-    """A config with an address and whatever else the caller put into it."""
+    """Return a config with an address and the extras of its caller."""
     configurable: dict[str, Any] = {"thread_id": thread}
     if namespace is not None:
         configurable["checkpoint_ns"] = namespace
@@ -169,7 +171,9 @@ def _add(extras: steps.Extras, config: Config) -> None:
 
 
 class _Runtime:
-    """An object as the loop keeps in a config: it cannot be serialized and is not to be stored."""
+    """A stand-in for the loop's runtime objects in configs, which must not be serialized or
+    stored.
+    """
 
     def __reduce__(self) -> str:
         raise TypeError("a runtime object is not to be serialized")
@@ -189,7 +193,7 @@ def _runtime_objects() -> dict[str, Any]:
 
 
 def copied(value: Any) -> Any:
-    """A deep copy of plain JSON data."""
+    """Return a deep copy of plain JSON data."""
     if isinstance(value, Mapping):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

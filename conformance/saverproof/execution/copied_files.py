@@ -1,4 +1,4 @@
-"""Copies of a store's files."""
+"""Copies the files of a store."""
 
 from __future__ import annotations
 

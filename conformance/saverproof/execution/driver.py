@@ -1,4 +1,4 @@
-"""Calls a saver through its sync or its async API: the one driver of every family."""
+"""Calls a saver through its sync or async API: the driver that all families use."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MOST_LISTED = 10_000
 
 
 class EndlessListing(Exception):  # noqa: N818 - of the saver, as far as can be seen
-    """A listing went on after more items than any program stores."""
+    """A listing with more items than any program stores."""
 
 
 def takes_task_path(method: Any) -> bool:
-    """Whether a put_writes method has a parameter named task_path: LangGraph looks at this too."""
+    """Return whether a put_writes method has a parameter ``task_path``; LangGraph asks the same."""
     try:
         return "task_path" in inspect.signature(method).parameters
     except (TypeError, ValueError):
@@ -29,9 +29,9 @@ def takes_task_path(method: Any) -> bool:
 
 
 def writer_at(turn: int, apis: int) -> int:
-    """Which of several APIs makes the write of this number, from 1.
+    """Return the index of the API that makes write number ``turn``, counted from 1.
 
-    Each makes two in a row, so that one may read what the other wrote before and after it did.
+    Each API makes two writes in a row. So each reads what the other wrote before and after its own.
     """
     return (turn - 1) // 2 % apis
 
@@ -39,7 +39,7 @@ def writer_at(turn: int, apis: int) -> int:
 class ApiDriver:
     """The operations of a saver through one API.
 
-    ``calls`` and ``seconds`` count what was spent in the saver. With ``ids`` the saver gets ids
+    ``calls`` and ``seconds`` add up what was spent in the saver. With ``ids``, the saver gets ids
     that no other program uses.
     """
 
@@ -65,7 +65,9 @@ class ApiDriver:
         return self.invoke("get_tuple", config)
 
     def list_tuples(self, config: Config | None, arguments: dict[str, Any]) -> Any:
-        """All that a listing gives, as a list. Raises EndlessListing after ten thousand items."""
+        """Return all items of a listing; a saver that gives over ten thousand raises
+        EndlessListing.
+        """
         numbers = count(1)
 
         def counted(_: Any) -> None:
@@ -75,14 +77,14 @@ class ApiDriver:
         return self._listed(counted, config, arguments)
 
     def first_listed(self, config: Config) -> Any:
-        """Take one item of a listing and leave it, as a ``for`` with a ``return`` does."""
+        """Take one item of a listing and abandon it, as a ``for`` loop with a ``return`` does."""
         return next(iter(self._listed(lambda _: LEAVE, config, {})), None)
 
     def delta_history(self, config: Config, channels: Sequence[str]) -> Any:
         return self.invoke("get_delta_channel_history", config=config, channels=list(channels))
 
     def invoke(self, operation: str, *arguments: Any, **named: Any) -> Any:
-        """The answer of an operation, which is named as in the sync API."""
+        """Return the answer of an operation, given its name in the sync API."""
         self.calls += 1
         started = time.perf_counter()
         try:
@@ -100,7 +102,7 @@ class ApiDriver:
 
 
 class AwaitedDriver(ApiDriver):
-    """The same with answers that are to be awaited, on the event loop that calls."""
+    """A driver whose answers must be awaited, on the event loop of the caller."""
 
     def __init__(self, saver: Any, through: Api, ids: OwnIds | None = None) -> None:
         super().__init__(saver, through, ids)
@@ -109,5 +111,5 @@ class AwaitedDriver(ApiDriver):
 
 
 def driver_of(saver: Any, api: str, loop: Loop, ids: OwnIds | None = None) -> ApiDriver:
-    """A driver of the API called "sync" or "async", whose coroutines run on the loop."""
+    """Return a driver for the API "sync" or "async"; coroutines run on ``loop``."""
     return ApiDriver(saver, api_of(api, loop), ids)

@@ -1,8 +1,8 @@
 """Ids that no other program uses, for stores that several workspaces share.
 
-What is sent to the saver has ids of the workspace's own in place of the program's, and what it
-answers has the program's again: threads, runs, tasks and checkpoints. So nothing that another
-program, or an earlier run, left in the store can be taken for the program's own.
+In calls of the saver, the program's threads, runs, tasks and checkpoints get ids of this workspace.
+In answers they get the program's ids again. So nothing that another program, or an earlier run,
+left in the store can be taken for this program's data.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
 Call = Callable[..., Any]
-"""Takes a saver, an operation and its arguments."""
+"""A function that takes a saver, an operation and its arguments."""
 
 _CONFIGS = ("config", "before")
 _THREADS = frozenset({"delete_thread", "copy_thread"})
 
 
 def ids_for(target: Target, workspace: Workspace) -> OwnIds | None:
-    """The ids that a workspace of this target has to itself; None if its store is its own."""
+    """Return own ids for a workspace whose store is shared; None if its store is its own."""
     shares = target.ref is not None and target.ref.shares_store
     return OwnIds(workspace.name) if shares else None
 
 
 @dataclass(frozen=True)
 class OwnIds:
-    """The ids of one workspace, whose name no other workspace has."""
+    """The ids of one workspace, derived from its name, which no other workspace has."""
 
     name: str
 
@@ -49,7 +49,7 @@ class OwnIds:
         return f"-{self._digits[12:16]}-5e0f-9{self._digits[16:19]}-"
 
     def around(self, call: Call) -> Call:
-        """The call with the workspace's ids in what is sent, and the program's in the answer."""
+        """Return a call that sends the workspace's ids and returns the program's."""
 
         def translated(saver: Any, operation: str, *arguments: Any, **named: Any) -> Any:
             sent = self._sent(operation, arguments)
@@ -63,7 +63,7 @@ class OwnIds:
         return translated
 
     def around_awaited(self, call: Call) -> Call:
-        """The same of a call whose answer is to be awaited."""
+        """Return a coroutine function that sends the workspace's ids and returns the program's."""
 
         async def translated(saver: Any, operation: str, *arguments: Any, **named: Any) -> Any:
             sent = self._sent(operation, arguments)
@@ -79,11 +79,11 @@ class OwnIds:
     # --- what is sent ------------------------------------------------------------------------
 
     def thread(self, thread: Any) -> Any:
-        """The id of a thread, as the saver gets it."""
+        """Return the thread id that the saver is given."""
         return f"{self.name}-{thread}" if isinstance(thread, str) else thread
 
     def config(self, config: Any) -> Any:
-        """A config that the saver gets."""
+        """Return the config that the saver is given."""
         return self._in_config(config, self.thread, self._checkpoint)
 
     def _sent(self, operation: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -117,7 +117,7 @@ class OwnIds:
     # --- what comes back ---------------------------------------------------------------------
 
     def _answer(self, answer: Any) -> Any:
-        """An answer with the program's ids, as far as it has the form of one."""
+        """Return an answer with the program's ids, wherever it has an expected form."""
         if isinstance(answer, list):
             return [self._answer(item) for item in answer]
         if isinstance(answer, Mapping):
@@ -192,7 +192,9 @@ class OwnIds:
     def _mirror(
         self, arguments: tuple[Any, ...], sent: tuple[Any, ...], before: tuple[Any, ...]
     ) -> None:
-        """Do to the program's arguments what the saver did to those that it got."""
+        """Change the program's arguments in the way in which the saver changed those it was
+        given.
+        """
         for own, given, was in zip(arguments, sent, before, strict=True):
             if own is given or given == was or not isinstance(own, dict | list):
                 continue
@@ -207,7 +209,7 @@ class OwnIds:
 
 
 def _copies(sent: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Enough of what is sent to tell whether the saver changed it."""
+    """Return copies of the arguments, deep enough to see whether the saver changed them."""
     return tuple(
         {key: dict(value) if isinstance(value, dict) else value for key, value in one.items()}
         if isinstance(one, dict)

@@ -1,4 +1,4 @@
-"""Steps as calls whose arguments are settled once, so that every run gives the saver the same."""
+"""Calls whose arguments are settled once, so that every run gives the saver the same."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import mint
 
 Key = tuple[str, str, str]
-"""Thread, namespace and checkpoint id; where checkpoints are read, "" is the latest one."""
+"""Thread, namespace and checkpoint id. In reads, the id "" stands for the latest checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettledCall:
-    """One step and the arguments that go with it: channel versions, ids and times included."""
+    """One step with its settled arguments, which include channel versions, ids and times."""
 
     step: steps.Step
     arguments: PutCall | PutWritesCall | None = None
 
     @property
     def key(self) -> Key | None:
-        """The checkpoint that a put stores."""
+        """The address of the checkpoint that a put stores; None for other steps."""
         step = self.step
         return (
             (step.thread, step.namespace, mint(step.number))
@@ -45,18 +45,18 @@ class SettledCall:
 
 
 class Calls:
-    """Settles steps one after the other, following them in the model."""
+    """A maker of settled calls, which follows the steps in a model of its own."""
 
     def __init__(self, next_version: Callable[[Version | None], Version]) -> None:
         self._next_version = next_version
         self.model = Model()
 
     def settle(self, program: Iterable[steps.Step]) -> tuple[SettledCall, ...]:
-        """The calls for the steps of a program, which come after those settled before."""
+        """Return the calls for the next steps of a program."""
         return tuple(self._settled(step) for step in program)
 
     def make(self, driver: ApiDriver, step: steps.Step) -> Any:
-        """Settle a step and call the saver; gives its answer."""
+        """Settle a step, call the saver, and return its answer."""
         return perform(driver, self._settled(step))
 
     def _settled(self, step: steps.Step) -> SettledCall:
@@ -69,7 +69,7 @@ class Calls:
 
 
 def perform(driver: ApiDriver, call: SettledCall) -> Any:
-    """Call the saver; the arguments are copies, which it may change."""
+    """Call the saver with copies of the arguments, which it may change; return its answer."""
     match call.arguments:
         case PutCall(config, checkpoint, metadata, versions):
             return driver.put(
@@ -96,7 +96,7 @@ def perform(driver: ApiDriver, call: SettledCall) -> Any:
 
 
 def awaiting(driver: ApiDriver, call: SettledCall) -> Callable[[], Awaitable[object]]:
-    """The call through the async API, to be awaited as often as it is called."""
+    """Return a function that makes the call through the async API each time it is awaited."""
     awaited = AwaitedDriver(driver.saver, driver.through, driver.ids)
 
     def operation() -> Awaitable[object]:

@@ -1,4 +1,4 @@
-"""The SQLite files of a store."""
+"""Finds the SQLite files of a store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _HEADER = b"SQLite format 3\0"
 
 
 def sqlite_files(folder: Path) -> Iterator[Path]:
-    """The SQLite databases below a folder, known by their first bytes."""
+    """Yield the SQLite databases below a folder, recognized by their first bytes."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Where there is no room or no permission to work: one line for the user, and no traceback."""
+"""Reports missing disk space or permissions as one line for the user, without a traceback."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ _NO_ROOM = frozenset(
 
 
 class NoRoomError(SaverproofError):
-    """The folder for workspaces cannot be worked in."""
+    """The folder for workspaces cannot be used."""
 
 
 @contextmanager
 def room_in(folder: str) -> Iterator[None]:
-    """What the machine refuses within the block, it refuses to the kit: savers are asked elsewhere.
+    """Turn errors of the machine within the block into one clear line.
+
+    They concern the kit's own files: savers are called elsewhere.
 
     Raises:
         NoRoomError: the disk is full, or the folder may not be written to.
@@ -44,7 +46,7 @@ def room_in(folder: str) -> Iterator[None]:
 
 
 def _number(error: OSError) -> int:
-    """The error's number; that of the first of many, where a folder was copied."""
+    """Return the error's number. If a folder was copied, it is that of the first error."""
     if not isinstance(error, shutil.Error):
         return error.errno or 0
     why = str(error.args[0])

@@ -1,4 +1,4 @@
-"""One program's saver: opened on a workspace of its own, closed and opened again as steps ask."""
+"""A store for one program: a saver on a workspace of its own, closed and reopened as steps ask."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
 Places: TypeAlias = Callable[[Path, Target], AbstractContextManager[Workspace]]
-"""Makes a workspace below a folder for a target."""
+"""A function that makes a workspace for a target, below a folder."""
 
 
 class Store:
     """A target opened on a workspace.
 
-    ``drivers`` holds one driver for each API in use, the first of which is the usual one. Where
-    workspaces share a store, ``ids`` are what the saver gets, by default those of the workspace.
+    ``drivers`` has a driver for each API in use; the first is the usual one. ``ids`` are the ids
+    that the saver is given if workspaces share a store; by default those of the workspace.
     ``places`` makes the workspace below the folder, and removes it.
     """
 
@@ -73,17 +73,17 @@ class Store:
             self._lasting.close()
 
     def open(self) -> None:
-        """Open the saver on the workspace and set it up where it has a set-up of its own.
+        """Open the saver on the workspace, and call its set-up if it has one.
 
         Raises:
-            OpeningError: the author's function raised, or what it gave is no saver.
+            OpeningError: the author's function raised, or gave no saver.
         """
         heartbeat.beat(0)
         self.saver = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
         self.use(self.saver)
 
     def use(self, saver: Any) -> None:
-        """Drive this saver object from now on."""
+        """Use this saver object from now on."""
         self._count()
         self.drivers = tuple(driver_of(saver, api, self.loop, self.ids) for api in self.apis)
 
@@ -116,7 +116,7 @@ class Store:
             self.open()
 
     def reopen_closed(self) -> None:
-        """Open again after the saver was closed behind the store's back.
+        """Open again after something else closed the saver.
 
         Raises:
             OpeningError: opening raised.
@@ -127,7 +127,7 @@ class Store:
 
     @property
     def total_calls(self) -> int:
-        """How many operations the saver was asked for."""
+        """The number of operations that the saver was asked for."""
         return self.calls + sum(driver.calls for driver in self.drivers)
 
     @property

@@ -1,4 +1,4 @@
-"""Channel versions, which a saver makes itself."""
+"""Channel versions, which the saver itself makes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from saverproof.model.records import Version
 
 
 class NoVersionError(Exception):
-    """The saver's ``get_next_version`` raised, whose error is the cause."""
+    """The saver's ``get_next_version`` raised; the cause is its error."""
 
 
 def versions_of(saver: Any) -> Callable[[Version | None], Version]:
-    """Asks a saver for the version after another one; the function raises NoVersionError."""
+    """Return a function that asks a saver for the version after another one.
+
+    The function raises NoVersionError if the saver raises.
+    """
 
     def next_version(current: Version | None) -> Version:
         try:

@@ -1,5 +1,6 @@
-"""Everything that a saver shows: as plain data that can be compared, and as JSON, so that what one
-process saw can be compared in another.
+"""Views of a saver: everything it shows, as plain data to compare, in memory or as JSON.
+
+JSON lets what one process saw be compared in another.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from saverproof.targets.calling import Api, every
 from saverproof.values import show
 
 Contents: TypeAlias = Mapping[str, Any]
-"""One checkpoint: "checkpoint", "metadata", "parent" (its id), and "writes" in a fixed order."""
+"""One checkpoint: "checkpoint", "metadata", "parent" (an id) and "writes" in a fixed order."""
 
 UNREADABLE = "unreadable"
 LATEST = "latest"
@@ -29,11 +30,12 @@ _TIMES = "times"
 
 @dataclass(slots=True)
 class Snapshot:
-    """What reads by key (``by_key``; None where nothing was found) and listings (``listed``) gave.
+    """The answers of reads and listings at one time.
 
-    A read that raised is shown as ``{"unreadable": its error}``. ``listed`` is None if nothing
-    was listed, and its threads are those that were asked for; ``among_all`` are the checkpoints of
-    these that a listing over all threads has, None if it was not asked for or raised.
+    ``by_key`` has the reads, None where nothing was found. ``listed`` has the listings of the
+    threads asked for, None if nothing was listed. ``among_all`` has the checkpoints of these
+    threads that a listing over all threads gave, None if it was not made or raised. A read that
+    raised is shown as ``{"unreadable": its error}``.
     """
 
     by_key: dict[Key, Contents | None] = field(default_factory=dict)
@@ -41,11 +43,11 @@ class Snapshot:
     among_all: frozenset[Key] | None = None
 
     def thread(self, thread: str) -> Snapshot:
-        """What is shown of one thread."""
+        """Return the part of the snapshot about one thread."""
         return self.of_threads((thread,))
 
     def of_threads(self, threads: Sequence[str]) -> Snapshot:
-        """What is shown of some threads."""
+        """Return the part of the snapshot about these threads."""
         listed, among_all = self.listed, self.among_all
         return Snapshot(
             {key: shown for key, shown in self.by_key.items() if key[0] in threads},
@@ -54,27 +56,27 @@ class Snapshot:
         )
 
     def agrees(self, reference: Snapshot) -> bool:
-        """Whether all that is shown here is as it is shown there."""
+        """Return whether all that this snapshot shows is the same in ``reference``."""
         return all(shown == reference.by_key.get(key) for key, shown in self.by_key.items()) and (
             _same_or_unasked(self.listed, reference.listed)
             and _same_or_unasked(self.among_all, reference.among_all)
         )
 
     def at(self, key: Key) -> Contents | None:
-        """What is shown of a checkpoint, by whichever read."""
+        """Return a checkpoint's contents, from whichever read gave them; None if none did."""
         if key in self.by_key:
             return self.by_key[key]
         return (self.listed or {}).get(key[0], {}).get(key)
 
     def keys(self) -> set[Key]:
-        """The checkpoints that are shown."""
+        """Return the addresses of all checkpoints in the snapshot."""
         listed = (self.listed or {}).values()
         read = {k for k, shown in self.by_key.items() if shown is not None and not is_latest(k)}
         return read.union(*listed)
 
     @property
     def unreadable(self) -> str | None:
-        """The error of the first read that raised."""
+        """The error of the first read that raised, or None."""
         shown = [
             *self.by_key.values(),
             *(s for t in (self.listed or {}).values() for s in t.values()),
@@ -87,7 +89,7 @@ def _same_or_unasked(shown: object, reference: object) -> bool:
 
 
 def contents_of(found: Any) -> tuple[Key, Contents]:
-    """The address and the contents of a checkpoint tuple."""
+    """Return the address and the contents of a checkpoint tuple."""
     address = found.config["configurable"]
     key = (address["thread_id"], address.get("checkpoint_ns") or "", address["checkpoint_id"])
     parent = (found.parent_config or {}).get("configurable", {}).get("checkpoint_id")
@@ -101,7 +103,7 @@ def contents_of(found: Any) -> tuple[Key, Contents]:
 
 
 def _by_key(listing: Iterable[tuple[Key, Contents]]) -> dict[Key, Contents]:
-    """A listing by keys, in which one that comes more than once differs from one that does not."""
+    """Return a listing by address; a checkpoint that was listed several times says how often."""
     found: dict[Key, Contents] = {}
     for key, contents in listing:
         times = found[key].get(_TIMES, 1) + 1 if key in found else 1
@@ -110,14 +112,15 @@ def _by_key(listing: Iterable[tuple[Key, Contents]]) -> dict[Key, Contents]:
 
 
 def raised(error: BaseException) -> Contents:
-    """What stands for a read that raised."""
+    """Return the contents that stand for a read that raised."""
     return {UNREADABLE: describe(error)}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be read: checkpoints by id, the latest ones by no id, and listings of whole
-    threads; and whether these are to be looked up in a listing over all threads, too.
+    """What to read: checkpoints by id, latest checkpoints, and listings of whole threads.
+
+    With ``among_all``, these threads are looked up in a listing over all threads as well.
     """
 
     keys: tuple[Key, ...] = ()
@@ -126,24 +129,24 @@ class Wanted:
 
 
 def latest_key(thread: str, namespace: str) -> Key:
-    """The key under which a read that names no checkpoint is kept, as LangGraph makes it."""
+    """Return the key for a read that names no checkpoint, as LangGraph makes it."""
     return (thread, namespace, "")
 
 
 def is_latest(key: Key) -> bool:
-    """Whether it stands for the latest checkpoint of a namespace."""
+    """Return whether a key stands for the latest checkpoint of a namespace."""
     return not key[2]
 
 
 def config_of(key: Key) -> dict[str, Any]:
-    """The config that names a checkpoint, or the namespace whose latest one is meant."""
+    """Return the config that names a checkpoint, or only its namespace for the latest one."""
     thread, namespace, checkpoint = key
     names = {"thread_id": thread, "checkpoint_ns": namespace}
     return {"configurable": names if is_latest(key) else names | {"checkpoint_id": checkpoint}}
 
 
 def snapshot(driver: ApiDriver, wanted: Wanted) -> Snapshot:
-    """Read; nothing is raised. All of it is one piece of work on the API's event loop."""
+    """Read all that is wanted, as one coroutine on the API's event loop. It raises nothing."""
     return driver.through.run(_snapshot(driver.through, driver.saver, wanted))
 
 
@@ -174,25 +177,28 @@ async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
 
 
 ShownFacts: TypeAlias = dict[str, str]
-"""Fact -> what the saver says of it. See :func:`fact`."""
+"""What a saver shows, by the name of the fact; see :func:`fact`."""
 
 
 def fact(thread: str, namespace: str, checkpoint: str, kind: str, of: str = "") -> str:
-    """The name of one fact about one checkpoint: its "checkpoint", "metadata", "parent", the
-    "writes" of one task, or its "entry in list(None)"; or of the "latest" of a namespace.
+    """Return the name of one fact about a checkpoint or about the latest of a namespace.
+
+    ``kind`` is "checkpoint", "metadata", "parent", "writes" (with the task in ``of``), "latest" or
+    "entry in list(None)".
     """
     return json.dumps([thread, namespace, checkpoint, kind, of])
 
 
 def parts_of(name: str) -> tuple[str, str, str, str, str]:
-    """Thread, namespace, checkpoint id, kind and task of a fact."""
+    """Return thread, namespace, checkpoint id, kind and task from the name of a fact."""
     thread, namespace, checkpoint, kind, of = json.loads(name)
     return thread, namespace, checkpoint, kind, of
 
 
 def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
-    """All that listings of these threads show, and the latest checkpoint of the root and of each
-    namespace that is in them, as a read that names none gives it. Raises what the saver raises.
+    """Return all that listings of these threads show, and the latest checkpoint of each namespace.
+
+    Latest checkpoints are read without an id. What the saver raises is raised.
     """
     shown: ShownFacts = {}
     for thread in threads:
@@ -212,8 +218,9 @@ def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
 
 
 def facts_among_all(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
-    """Which checkpoints of these threads a listing over all threads has. Nothing is said of one
-    that raises: whether it should answer is not for those to say who only look.
+    """Return the checkpoints of these threads that a listing over all threads has.
+
+    Return nothing if that listing raises: whether it should work is judged elsewhere.
     """
     wanted = {*threads}
     try:
@@ -224,7 +231,7 @@ def facts_among_all(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
 
 
 def facts_of(found: Any) -> ShownFacts:
-    """What one checkpoint tuple says."""
+    """Return what one checkpoint tuple shows, as facts."""
     at, contents = contents_of(found)
     facts = {
         fact(*at, "checkpoint"): canonical(contents["checkpoint"]),
@@ -238,12 +245,12 @@ def facts_of(found: Any) -> ShownFacts:
 
 
 def canonical(value: Any) -> str:
-    """A text that equal values share, whatever the order of their keys."""
+    """Return a text that is the same for equal values, whatever the order of their keys."""
     return json.dumps(_plain(value), sort_keys=True)
 
 
 _LONG = 2_000
-"""Characters or bytes of a value from which its digest stands for it."""
+"""Length in characters or bytes from which a value is shown by a digest."""
 
 
 def _plain(value: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Programs as data: steps with symbolic names, their JSON form, and how they read."""
+"""Steps of programs as data: their names are symbolic, and they can be stored and described."""

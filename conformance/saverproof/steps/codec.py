@@ -1,7 +1,7 @@
-"""Dataclasses as JSON and back, and programs made of them.
+"""Converts dataclasses, and programs made of them, to JSON and back.
 
-An object gives each field that is not at its default; a step also names its class under ``step``.
-The codec is driven by the fields of the classes, so that a new one needs no codec of its own.
+A JSON object has each field that differs from its default. A step also has its class name under
+``step``. The codec reads the fields of the classes, so that a new class needs no codec of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def encode(value: Any) -> Json:
-    """A dataclass as a JSON object, a tuple of them as a list."""
+    """Return a dataclass as a JSON object, or a tuple of dataclasses as a list."""
     if isinstance(value, Value):
         return value.to_json()
     if isinstance(value, StrEnum):
@@ -34,10 +34,10 @@ def encode(value: Any) -> Json:
 
 
 def decode(kind: type[T], data: Json) -> T:
-    """The value of a dataclass that :func:`encode` gave.
+    """Return the dataclass that :func:`encode` converted.
 
     Raises:
-        ValueError: the data is no such object, or a field is unknown, missing or ill.
+        ValueError: the data has another form, or a field is unknown, missing or wrong.
     """
     annotated: Any = kind
     value: T = _decoder(annotated)(data, kind.__name__)
@@ -46,24 +46,24 @@ def decode(kind: type[T], data: Json) -> T:
 
 @dataclass(frozen=True, slots=True)
 class ProgramCodec(Generic[T]):
-    """Programs as JSON, one object a step.
+    """A converter of programs to JSON, with one object for each step.
 
-    ``kinds`` are the classes of steps by their names; ``rare`` is a module that adds some when it
-    is imported, which is done when a step is of no other kind.
+    ``kinds`` are the classes of steps by name. ``rare`` is a module that registers more classes. It
+    is imported only when a step has none of the known names.
     """
 
     kinds: Mapping[str, type[T]]
     rare: str = ""
 
     def to_json(self, program: tuple[T, ...]) -> list[dict[str, Json]]:
-        """A program as JSON: one object a step."""
+        """Return a program as JSON, with one object for each step."""
         return [self.step_to_json(step) for step in program]
 
     def from_json(self, data: Json) -> tuple[T, ...]:
-        """The program that :meth:`to_json` gave.
+        """Return the program that :meth:`to_json` converted.
 
         Raises:
-            ValueError: the data is no program; the one line says which step, and what was expected.
+            ValueError: the data is no program; the message names the step and what was expected.
         """
         if not isinstance(data, list):
             raise ValueError(f"program: found {show(data, 60)}, expected a list of steps")
@@ -76,14 +76,14 @@ class ProgramCodec(Generic[T]):
         return tuple(program)
 
     def step_to_json(self, step: T) -> dict[str, Json]:
-        """A step as a JSON object."""
+        """Return a step as a JSON object."""
         return {"step": type(step).__name__, **_fields_to_json(step)}
 
     def step_from_json(self, data: Json) -> T:
-        """The step that :meth:`step_to_json` gave.
+        """Return the step that :meth:`step_to_json` converted.
 
         Raises:
-            ValueError: the data is no step of a known class, or a field is unknown, missing or ill.
+            ValueError: the class is unknown, or a field is unknown, missing or wrong.
         """
         if not isinstance(data, dict):
             raise ValueError(f"found {show(data, 60)}, expected an object with the key 'step'")
@@ -125,12 +125,14 @@ def _defaults(kind: Any) -> dict[str, Any]:
 
 
 Decoder = Callable[[Json, str], Any]
-"""Makes a value of data; the text names the place for messages."""
+"""A function that makes a value from JSON; the text names the place for error messages."""
 
 
 @cache
 def _decoder(kind: Any) -> Decoder:
-    """What decodes an annotated type; made once, since histories have thousands of events."""
+    """Return the decoder of an annotated type. It is made once, since histories have many
+    events.
+    """
     if kind is Any:
         return lambda data, where: data
     if kind is Value:

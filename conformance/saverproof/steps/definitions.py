@@ -21,7 +21,7 @@ Json: TypeAlias = Any
 
 
 class IdForm(StrEnum):
-    """How a config says that it names no checkpoint."""
+    """The form in which a config leaves out the checkpoint id: absent, None or empty."""
 
     ABSENT = "absent"
     NONE = "none"
@@ -29,7 +29,7 @@ class IdForm(StrEnum):
 
 
 class Times(StrEnum):
-    """How the times of checkpoints go whose ids rise."""
+    """The order of checkpoints' times while their ids rise."""
 
     RISING = "rising"
     EQUAL = "equal"
@@ -38,7 +38,7 @@ class Times(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What a config carries beside the address.
+    """The content of a config beside the address.
 
     ``loop`` adds what LangGraph's loop puts there: runtime objects under ``__pregel_*``, a
     checkpoint map, tags and callbacks. The two mappings are plain JSON that a caller added.
@@ -58,7 +58,7 @@ class Step:
     __slots__ = ()
 
     calls_optional: ClassVar[bool] = False
-    """Whether it may call methods of a saver that the base class does not have."""
+    """True if it may call methods of a saver that the base class does not have."""
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         # A class with slots is made twice; the second, which takes the first's place, is in use.
@@ -67,7 +67,7 @@ class Step:
 
 
 KINDS: dict[str, type[Step]] = {}
-"""The classes of steps by their names, rare ones included once they are imported."""
+"""The classes of steps by name; rare ones are added when their module is imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,10 @@ class Put(Step):
 
 @dataclass(frozen=True, slots=True)
 class PutHistory(Step):
-    """Store ``count`` checkpoints from ``number`` on, each the child of the one before, the first
-    the child of ``parent``.
+    """Store ``count`` checkpoints from ``number`` on, each the child of the one before.
 
-    Each changes the channel ``count``. Every ``marked``-th is of the user ``ann`` (0: none is).
+    The first is the child of ``parent``. Each changes the channel ``count``. Every ``marked``-th
+    one is of the user ``ann`` (0: none).
     """
 
     thread: str
@@ -121,7 +121,9 @@ class PutHistory(Step):
 
 @dataclass(frozen=True, slots=True)
 class PutWrites(Step):
-    """Store a batch of pending writes of one task on checkpoint ``number``, put or not yet."""
+    """Store a batch of one task's pending writes on checkpoint ``number``, which may not be put
+    yet.
+    """
 
     thread: str
     namespace: str
@@ -162,7 +164,9 @@ class ListTuples(Step):
 
 @dataclass(frozen=True, slots=True)
 class WalkPages(Step):
-    """Walk one namespace's history in pages of ``size``, each before the last id of the last."""
+    """List one namespace's history in pages of ``size``, each before the last id of the page
+    before.
+    """
 
     thread: str
     namespace: str
@@ -171,7 +175,7 @@ class WalkPages(Step):
 
 @dataclass(frozen=True, slots=True)
 class DeleteThread(Step):
-    """Delete a thread, known or not."""
+    """Delete a thread, which may hold nothing."""
 
     thread: str
 
@@ -185,7 +189,7 @@ class DeleteForRuns(Step):
 
 @dataclass(frozen=True, slots=True)
 class CopyThread(Step):
-    """Copy a thread to one that holds nothing."""
+    """Copy a thread to a thread that holds nothing."""
 
     source: str
     target: str
@@ -193,7 +197,7 @@ class CopyThread(Step):
 
 @dataclass(frozen=True, slots=True)
 class Prune(Step):
-    """Prune threads with a strategy, ``keep_latest`` or ``delete``; "" gives none."""
+    """Prune threads with the strategy ``keep_latest`` or ``delete``; with "" none is given."""
 
     threads: tuple[str, ...]
     strategy: str
@@ -211,7 +215,7 @@ class DeltaHistory(Step):
 
 @dataclass(frozen=True, slots=True)
 class NextVersions(Step):
-    """Mint ``count`` channel versions in a row, starting from none.
+    """Ask for ``count`` channel versions in a row, the first without a previous version.
 
     With ``clock_goes_back`` the machine's clock is set back by an hour halfway.
     """
@@ -236,8 +240,9 @@ class SetUp(Step):
 class OwnStep(Step):
     """A step of a rule that an author added to a machine, with the values drawn for it.
 
-    ``contract`` is what the rule demands: that it does not raise, and that nothing else differs
-    after it. ``arguments`` are those of the rule beside the four that name a place.
+    ``contract`` demands that the rule does not raise, and that it changes nothing which the model
+    does not have. ``arguments`` are the rule's arguments, without those that the four place fields
+    hold.
     """
 
     rule: str

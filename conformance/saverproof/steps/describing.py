@@ -1,4 +1,4 @@
-"""Steps as one line each, for people, in the words of a saver's own methods."""
+"""Describes each step in one line, with the names of a saver's methods."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from saverproof.values import Value, show
 
 _WIDTH = 60
 _MOST_WRITES = 40
-"""What is told of a batch; what is longer is told by its length."""
+"""The most writes of a batch that are listed; of a longer batch, only the number is given."""
 
 
 def describe(step: steps.Step) -> str:
-    """A step as one printable line, such as ``put('a', '', checkpoint 3, parent 2, count=1)``."""
+    """Return a step as one printable line, such as ``put('a', '', checkpoint 3, parent 2,
+    count=1)``.
+    """
     line = words(step)
     if line.isprintable():
         return line
@@ -24,12 +26,12 @@ def describe(step: steps.Step) -> str:
 
 
 def call(operation: str, *parts: str) -> str:
-    """A call with those of its arguments that are not empty."""
+    """Return a call with its arguments; empty ones are left out."""
     return f"{operation}({', '.join(part for part in parts if part)})"
 
 
 def text(value: str | None) -> str:
-    """A name in quotes, short, printable, unlike any other name (ASCII)."""
+    """Return a name in quotes, in short printable ASCII that is different for every name."""
     if value is None:
         return "None"
     return show(value, _WIDTH).encode("ascii", "backslashreplace").decode()
@@ -45,7 +47,7 @@ def _value(value: Value) -> str:
 
 
 def checkpoint(number: int | None, otherwise: str = "") -> str:
-    """A checkpoint by its number."""
+    """Return the words for a checkpoint's number, or ``otherwise`` if there is none."""
     return otherwise if number is None else f"checkpoint {number}"
 
 
@@ -70,7 +72,7 @@ def _extras(extras: steps.Extras) -> Iterator[str]:
 
 @singledispatch
 def words(step: steps.Step) -> str:
-    """A step in words, which may not all be printable."""
+    """Return a step in words, which may contain unprintable characters."""
     match step:
         case steps.Put():
             return _put(step)

@@ -1,4 +1,4 @@
-"""Steps that stand for many others of the same kind, as those."""
+"""Expands steps that stand for many others of the same kind."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from saverproof.steps.definitions import Put, PutHistory, Times
 from saverproof.values import Value
 
 RUN = "run-2"
-"""The run that a history is of."""
+"""The run id of the checkpoints of a history."""
 MARK = {"user": "ann"}
-"""The metadata of a marked checkpoint of a history, beside what the loop gives."""
+"""The metadata that marks a checkpoint of a history, beside the loop's."""
 
 
 def puts_of(step: PutHistory) -> Iterator[Put]:
-    """The puts of a history, the oldest first."""
+    """Yield the puts that a history stands for, the oldest first."""
     parent = step.parent
     for number in range(step.number, step.number + step.count):
         yield Put(
@@ -30,13 +30,13 @@ def puts_of(step: PutHistory) -> Iterator[Put]:
 
 
 def metadata_of(step: PutHistory, number: int) -> dict[str, object]:
-    """The metadata of one checkpoint of a history."""
+    """Return the metadata of one checkpoint of a history."""
     made: dict[str, object] = {"source": "loop", "step": number, "parents": {}, "run_id": RUN}
     return made | MARK if step.marked and number % step.marked == 0 else made
 
 
 def clock_of(step: PutHistory, number: int) -> int | None:
-    """The number of the checkpoint whose time this one of a history bears."""
+    """Return the number of the checkpoint whose time this one has; None for its own time."""
     match step.times:
         case Times.EQUAL:
             return step.number

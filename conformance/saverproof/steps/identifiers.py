@@ -1,4 +1,4 @@
-"""Checkpoint and task identifiers, minted from counters so that a replay is exact."""
+"""Ids of checkpoints and tasks, made from numbers so that a replay has exactly the same ids."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import datetime
 from functools import lru_cache
 
 NULL_TASK_ID = "00000000-0000-0000-0000-000000000000"
-"""The task LangGraph writes graph input, resume values and updates under."""
+"""The task id under which LangGraph writes graph input, resume values and updates."""
 
 CHECKPOINT_NODE = "-02f1a6c4d8e0"
 TASK_MIDDLE = "-5a1c-5e0f-9b2d-"
-"""What all ids of checkpoints end with, and all of tasks have in their middle."""
+"""The middle part of all task ids; ``CHECKPOINT_NODE`` is the end of all checkpoint ids."""
 
 # A uuid6 timestamp of November 2026, in units of 100 ns since 1582-10-15.
 _EPOCH = 0x1F0_C8A4_3B1A_7C00
@@ -20,9 +20,9 @@ _STRIDE = 0x4D3
 
 @lru_cache(maxsize=65_536)
 def mint(number: int) -> str:
-    """The id of checkpoint ``number``: canonical uuid6 text, ordered as the numbers are.
+    """Return the id of checkpoint ``number``: canonical uuid6 text, in the order of the numbers.
 
-    An even number and the next are one tick apart, as ids are that LangGraph makes before its clock
+    An even number and the next are one tick apart, like ids that LangGraph makes before its clock
     has moved (``langgraph.checkpoint.base.id.uuid6``).
     """
     time = _EPOCH + number // 2 * 2 * _STRIDE + number % 2
@@ -33,11 +33,11 @@ def mint(number: int) -> str:
 
 @lru_cache(maxsize=4_096)
 def task_id(number: int) -> str:
-    """The id of task ``number``; task 0 is LangGraph's null task.
+    """Return the id of task ``number``; task 0 is LangGraph's null task.
 
-    The text order of the ids is unlike the order of the numbers, so that a saver which keeps
-    the order of arrival can be told from one that sorts. An odd number and the next have all but
-    the end in common, those that are 16 apart the end.
+    The text order of the ids differs from the order of the numbers. So a saver that keeps the order
+    of arrival can be told from one that sorts. The ids of an odd number and the next share all but
+    the end; those of numbers 16 apart share the end.
     """
     if number == 0:
         return NULL_TASK_ID
@@ -47,7 +47,7 @@ def task_id(number: int) -> str:
 
 @lru_cache(maxsize=65_536)
 def timestamp(number: int) -> str:
-    """The ISO 8601 time at which checkpoint ``number`` says it was made."""
+    """Return the ISO 8601 time of checkpoint ``number``."""
     days, second = divmod(number, 86_400)
     date = datetime.date(2026, 11, 21) + datetime.timedelta(days)
     time = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"

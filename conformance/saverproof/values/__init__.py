@@ -1,4 +1,4 @@
-"""Values that programs store: the catalogue, exact comparison, and showing them."""
+"""Values that programs store: their catalogue, exact comparison, and display."""
 
 from saverproof.values.catalogue import CATALOGUE, GROUPS, kinds
 from saverproof.values.comparison import same

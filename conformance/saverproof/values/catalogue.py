@@ -261,21 +261,22 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
         )
     }
 )
-"""Kind by name.
+"""The kinds of values by name.
 
 Values of the groups plain, falsy, scalar, container, object, message, wide, medium, large and huge
-come back through every saver whose serializer keeps them; non-finite and nul are judged by
-contracts of their own; exception is for pending writes alone; unserializable must be refused.
+come back through every saver whose serializer keeps them. Non-finite and nul values are judged by
+contracts of their own. Exceptions are for pending writes only. Unserializable values must be
+refused.
 """
 
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in CATALOGUE.values()))
 
 
 def kinds(*groups: str) -> tuple[Kind, ...]:
-    """The kinds of these groups, in the order of the catalogue.
+    """Return the kinds of these groups, in the order of the catalogue.
 
     Raises:
-        ValueError: a group does not exist; the known ones are named.
+        ValueError: a group does not exist; the message names the known ones.
     """
     for group in groups:
         if group not in GROUPS:

@@ -15,11 +15,11 @@ _PLAIN: frozenset[type] = frozenset({str, int, bool, type(None), bytes, bytearra
 
 
 def same(expected: Any, observed: Any) -> bool:
-    """Whether the two are equal and of the same types, all the way down.
+    """Return whether two values are equal and of the same types, at every depth.
 
-    True is not 1, 1 is not 1.0, -0.0 is not 0.0, NaN is NaN, and the order of dict keys does not
-    count. Zoned times are the same if their clocks and offsets are. An expected exception is the
-    same as its repr text, which is what LangGraph's serializer keeps of it.
+    True is not 1, 1 is not 1.0, -0.0 is not 0.0, and NaN is NaN. The order of dict keys does not
+    count. Times with a zone are the same if clock and offset are. An exception equals its repr
+    text, since that is what LangGraph's serializer keeps of it.
     """
     kind = type(expected)
     if kind is not type(observed):
@@ -105,7 +105,10 @@ _COMPARISONS: Mapping[type, Callable[[Any, Any], bool]] = {
 
 
 def _same_objects(expected: Any, observed: Any) -> bool:
-    """Two objects of one class: exceptions by repr, others by their fields or, without, by ==."""
+    """Return whether two objects of one class are the same.
+
+    Exceptions are compared by repr, other objects by their fields, or by == if they have none.
+    """
     if isinstance(expected, BaseException):
         return repr(expected) == repr(observed)
     if isinstance(expected, tuple):
@@ -117,7 +120,7 @@ def _same_objects(expected: Any, observed: Any) -> bool:
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
-    """The fields that make up an object; None if its own == has to decide."""
+    """Return an object's fields; None if its own == has to decide."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names: Iterable[str] = (field.name for field in dataclasses.fields(value))
     elif hasattr(value, "__pydantic_fields__"):

@@ -1,4 +1,4 @@
-"""Where two values differ, in one line."""
+"""Finds the first difference between two values, as one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH = 120
 
 
 def difference(expected: Any, observed: Any) -> str:
-    """The first place where the two differ as one short line; empty if they are the same.
+    """Return the first difference of two values as a short line; "" if they are the same.
 
     For example `['a'][2]: expected 1.0 (float), found 1 (int)`.
     """
@@ -38,7 +38,7 @@ def _narrow(path: str, expected: Any, observed: Any) -> tuple[str, Any, Any]:
 
 
 def _parts(expected: Any, observed: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The pairs of parts to look into; none if keys or lengths differ already."""
+    """Yield the pairs of parts to compare further; none if keys or lengths differ already."""
     if isinstance(expected, dict):
         if _typed_keys(expected) == _typed_keys(observed):
             for key, value in expected.items():

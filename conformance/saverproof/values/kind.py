@@ -1,4 +1,4 @@
-"""What a kind of value is, and how a value of it is made from source text."""
+"""Kinds of values, which are made from source text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Seed = int | str
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of value of the catalogue.
+    """One kind of value in the catalogue.
 
     Attributes:
-        name: key in the catalogue.
-        group: what the kind is drawn with ("plain", "scalar", "container", ...).
-        make: a fresh object for a seed; equal seeds give equal objects.
-        source: a Python expression for the same object.
-        imports: import lines that the expression needs.
-        forms: how many forms the values have; the seeds 0, 1, ... show each form once.
-        distinct: whether any two seeds of at least 0 give different values.
+        name: its key in the catalogue.
+        group: the group by which it is drawn ("plain", "scalar", "container", ...).
+        make: makes a new object for a seed; equal seeds give equal objects.
+        source: gives a Python expression for the same object.
+        imports: the import lines that the expression needs.
+        forms: the number of forms; the seeds 0, 1, ... give each form once.
+        distinct: whether any two seeds from 0 on give different values.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Kind:
 
 
 def chosen(group: str, name: str, *expressions: str, imports: tuple[str, ...] = ()) -> Kind:
-    """A kind whose seed chooses one of the expressions.
+    """Return a kind whose seed chooses one of the expressions.
 
-    In an expression `<n>` stands for the seed; if all expressions have it, no two seeds of at least
-    0 give equal values. Objects are made by evaluating the very text that goes into a reproducer,
-    so that the two cannot differ; the text comes from this package alone, never from a file.
+    In an expression `<n>` stands for the seed. If all expressions have it, any two seeds from 0 on
+    give different values. Objects are made by evaluating the text that goes into a reproducer, so
+    that the two cannot differ. The text comes only from this package, never from a file.
     """
 
     def source(seed: Seed) -> str:

@@ -1,4 +1,4 @@
-"""Metadata of checkpoints: keys and values that are plain JSON."""
+"""Keys and values for the metadata of checkpoints, all plain JSON."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ METADATA_KEYS: tuple[str, ...] = (
     *("a.b", "with space", "it's", 'quo"ted', "back\\slash", "$path", "@at", "[0]", "%", "#"),
     *("\u00fcber", "\u952e", "\U0001f9ff", "-", "0"),
 )
-"""Keys that metadata may have, beside LangGraph's own (source, step, parents, run_id)."""
+"""Keys of metadata besides LangGraph's own (source, step, parents, run_id)."""
 
 FILTER_KEYS: tuple[str, ...] = ("user_id", "score", "tags", "Key", "key", "k2", "source", "step")
-"""Keys of letters, digits and underscores: what every saver has to filter by."""
+"""Keys of letters, digits and underscores, which every saver must be able to filter by."""
 
 FILTER_VALUES: tuple[str | int | float | bool, ...] = (
     *("", "a", "A", "1", "true", "null", "it's", 'quo"ted', "%", "_", "back\\slash"),
@@ -21,12 +21,14 @@ FILTER_VALUES: tuple[str | int | float | bool, ...] = (
     *(0.5, -0.25, 1.5, 1e16, 1e-7),
     *(True, False),
 )
-"""Values that every saver has to filter by: text without NUL, 64-bit integers, finite floats,
-booleans."""
+"""Values that every saver must be able to filter by.
+
+They are texts without NUL, 64-bit integers, finite floats and booleans.
+"""
 
 LONG_TEXT_SOURCE = "' '.join('x' * n for n in range(400))"
 LONG_TEXT: str = eval(LONG_TEXT_SOURCE)
-"""A text of 80 kB, more than many a column holds, and the expression for it."""
+"""A text of 80 kB, longer than many columns hold, made from the expression above."""
 
 METADATA_VALUES: tuple[Any, ...] = (
     *FILTER_VALUES,
@@ -46,4 +48,4 @@ METADATA_VALUES: tuple[Any, ...] = (
     {"": 0, "a.b": False, "\u00fc": [[]]},
     {"run": {"ids": ["x", "y"], "n": 2**40}},
 )
-"""JSON values of every sort, to be read and not changed."""
+"""JSON values of every kind. They are shared: do not change them."""

@@ -1,4 +1,4 @@
-"""Kinds of values that are objects of classes, those of LangGraph and LangChain among them."""
+"""Kinds of values that are objects of classes, some of them LangGraph's and LangChain's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Showing any object in one short line, whatever its repr does."""
+"""Displays any object in one short line, even if its repr raises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DEFAULT_WIDTH = 300
 
 
 class _Short(reprlib.Repr):
-    """Shortens before it formats, so that 10 MB of text cost nothing."""
+    """A repr that shortens before it formats, so that 10 MB of text cost nothing."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -33,9 +33,9 @@ class _Short(reprlib.Repr):
 
 
 def show(value: Any, width: int = _DEFAULT_WIDTH) -> str:
-    """A repr of at most `width` characters in one line, printable and free of surrogates.
+    """Return a repr of at most `width` characters, in one printable line without surrogates.
 
-    Raises no Exception: an object whose repr raises is shown by its class.
+    It never raises: an object whose repr raises is shown by its class.
     """
     try:
         text = _Short(width).repr(value)

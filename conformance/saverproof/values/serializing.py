@@ -1,4 +1,4 @@
-"""Which values a saver's own serializer can keep."""
+"""Finds the values that a saver's own serializer keeps."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _verdicts: WeakKeyDictionary[Any, dict[Value, bool]] = WeakKeyDictionary()
 
 
 def roundtrips(serde: Any, value: Value) -> bool:
-    """Whether the serializer alone gives the value back equal and of the same type.
+    """Return whether the serializer gives the value back equal and of the same type.
 
-    Alone and inside a dict. False if it raises, or if this machine cannot make the value. The
-    answer is kept for each serializer object; nothing is logged or warned.
+    It must do so for the value alone and inside a dict. Return False if it raises, or if this
+    machine cannot make the value. The result is kept for each serializer; nothing is logged or
+    warned.
     """
     try:
         verdicts = _verdicts.setdefault(serde, {})
@@ -34,7 +35,7 @@ def roundtrips(serde: Any, value: Value) -> bool:
 
 
 def refuses(serde: Any, value: Value) -> bool:
-    """Whether the serializer raises for the value, both alone and inside a dict."""
+    """Return whether the serializer raises for the value, both alone and inside a dict."""
     return _raises(serde, value.make()) and _raises(serde, {"value": value.make()})
 
 
@@ -59,7 +60,7 @@ def _raises(serde: Any, made: Any) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """LangGraph's serializer logs a warning for each class that it was not told of."""
+    """Silence the warning that LangGraph's serializer logs for each class it does not know."""
     with _silence, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         disabled = logging.root.manager.disable

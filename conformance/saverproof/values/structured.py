@@ -1,4 +1,4 @@
-"""Kinds of values that savers look into: holding others, looking packed, nearly alike."""
+"""Kinds of values whose inside matters to savers: containers, packed data, near duplicates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOLDING = (
         imports=(_MESSAGE, "from langgraph.checkpoint.serde.types import _DeltaSnapshot"),
     ),
 )
-"""Objects of LangGraph that hold what JSON and tables cannot."""
+"""LangGraph objects that hold values which neither JSON nor tables can."""
 
 PACKED = (
     chosen(
@@ -65,7 +65,7 @@ PACKED = (
         "{'lc': 2, 'type': 'constructor', 'id': ['a', 'B'], 'kwargs': {'n': <n>}}",
     ),
 )
-"""Values that look as if they were compressed, encoded or wrapped, and are not."""
+"""Values that look compressed, encoded or wrapped, and are not."""
 
 NEARLY_ALIKE = (
     chosen(
@@ -81,4 +81,4 @@ NEARLY_ALIKE = (
         "b'a' * 65_536 + b'%06d' % <n>",
     ),
 )
-"""Long values of one length, which differ in one place alone."""
+"""Long values of one length that differ in one place only."""

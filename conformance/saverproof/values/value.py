@@ -1,4 +1,4 @@
-"""A value as data, as it stands in a program."""
+"""Values as data, as they stand in programs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from saverproof.values.kind import Seed
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of the catalogue: its kind, and the seed that tells it from others of that kind."""
+    """A value of the catalogue: its kind, and a seed that tells it from others of that kind."""
 
     kind: str
     seed: Seed
 
     def make(self) -> Any:
-        """A fresh object each time; callers may change it.
+        """Return a fresh object each time; callers may change it.
 
         Raises:
             KeyError: the catalogue has no such kind.
@@ -27,11 +27,11 @@ class Value:
         return CATALOGUE[self.kind].make(self.seed)
 
     def source(self) -> str:
-        """A Python expression that makes an equal object."""
+        """Return a Python expression that makes an equal object."""
         return CATALOGUE[self.kind].source(self.seed)
 
     def imports(self) -> frozenset[str]:
-        """The import lines that `source()` needs."""
+        """Return the import lines that `source()` needs."""
         return CATALOGUE[self.kind].imports
 
     @property
@@ -50,7 +50,7 @@ class Value:
 
     @classmethod
     def from_json(cls, data: Any) -> Value:
-        """The value that `to_json` described.
+        """Return the value that `to_json` described.
 
         Raises:
             ValueError: the data is no pair of a known kind and a seed that fits it.
@@ -68,7 +68,7 @@ class Value:
 
 
 def values(*groups: str) -> tuple[Value, ...]:
-    """One value of each form of each kind of these groups.
+    """Return one value of each form of each kind of these groups.
 
     Raises:
         ValueError: a group does not exist.
