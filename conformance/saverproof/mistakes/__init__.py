@@ -1,7 +1,8 @@
-"""Known mistakes of savers: each a saver class that is right but for one thing.
+"""Known mistakes of savers: classes of savers that are right except for one thing.
 
-They serve twice: the self-test demands that the kit catches each and blames the contract it breaks,
-and a red run asks which of them, put together, answer exactly as the saver under test does.
+They have two uses. The self-test demands that the kit catches each of them and blames the contract
+that it breaks. In a failed run, the kit searches for mistakes that together answer exactly as the
+saver under test does.
 """
 
 from __future__ import annotations

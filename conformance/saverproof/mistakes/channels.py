@@ -17,7 +17,9 @@ Values = dict[Hashable, Blob | None]
 
 
 class OwnValues(ReferenceSaver):
-    """Keeps each checkpoint's own copy of its values, so that a subclass can forget some."""
+    """A base saver that keeps a copy of the values for each checkpoint, so that it can lose
+    some.
+    """
 
     def _value_key(self, row: CheckpointRow, channel: str, version: Any) -> Hashable:
         return (row.id, channel)

@@ -1,4 +1,4 @@
-"""Savers that go by a time, or by a text, where ids and numbers say what comes first."""
+"""Savers that order checkpoints by a time or a text instead of by their ids and numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = list[CheckpointRow]
 
 
 class ByTime(ReferenceSaver):
-    """Knows the time of a row."""
+    """A base saver that knows the time of a row."""
 
     def _time(self, row: CheckpointRow) -> str:
         return str(self._load_fields(row.checkpoint)["ts"])

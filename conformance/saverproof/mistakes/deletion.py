@@ -103,7 +103,9 @@ class DeletedIsStillListed(ReferenceSaver):
 
 
 class Leaving(ReferenceSaver):
-    """Deletes a thread's checkpoints, and the writes that `_goes` names."""
+    """A base saver that deletes a thread's checkpoints, but only the writes that `_goes`
+    selects.
+    """
 
     def _delete_shelf(self, shelf: Shelf) -> None:
         super()._delete_shelf(shelf)

@@ -116,7 +116,9 @@ class HistoryByTaskId(ReferenceSaver):
 
 
 class Remembering(ReferenceSaver):
-    """Keeps histories by what was asked."""
+    """A base saver that caches delta histories, by checkpoint and channel unless `key` is
+    overridden.
+    """
 
     def key(self, target: CheckpointRow | None, channel: str) -> Any:
         return None if target is None else (target.thread, target.ns, target.id, channel)
@@ -151,7 +153,7 @@ class HistoriesOutlastRemovals(HistoriesOutlastWrites):
 
 
 class ParentsApart(ReferenceSaver):
-    """Walks by a table of its own that says which checkpoint is the parent of which."""
+    """A base saver that follows a table of its own from checkpoint to parent."""
 
     def _parents(self, thread: str, ns: str) -> dict[str, str | None]:
         parents: dict[str, str | None] = self.store.extra.setdefault(("parents", thread, ns), {})

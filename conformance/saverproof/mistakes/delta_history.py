@@ -1,4 +1,4 @@
-"""Savers that walk a delta channel's history on a wrong path, or take the wrong steps of it."""
+"""Savers that follow a wrong path through a delta channel's history, or skip steps of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ History = dict[str, Any]
 
 
 class Written(ReferenceSaver):
-    """Gives the parts of a walk to subclasses."""
+    """A base saver that lets subclasses override the parts of a walk."""
 
     def _writes_to(self, row: CheckpointRow, channel: str) -> list[tuple[str, str, Any]]:
         writes: list[WriteRow] = self._writes_of(self._shelf(row.thread, row.ns), row)

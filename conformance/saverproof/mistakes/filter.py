@@ -145,7 +145,7 @@ class NoneMatchesNullOnly(ReferenceSaver):
 
 
 def contains(whole: Any, part: Any) -> bool:
-    """Containment as jsonb's @> has it."""
+    """Return whether one JSON value contains another, as jsonb's @> has it."""
     if isinstance(whole, dict) and isinstance(part, dict):
         return all(key in whole and contains(whole[key], part[key]) for key in part)
     if isinstance(whole, list) and isinstance(part, list):

@@ -19,7 +19,7 @@ Rows = list[CheckpointRow]
 
 
 class ThreadsAs(ReferenceSaver):
-    """Files a thread under what `_filed` makes of its id."""
+    """A base saver that files a thread under what `_filed` makes of its id."""
 
     def _filed(self, thread: str) -> str:
         return thread
@@ -135,7 +135,7 @@ class FilterKeySkipped(ReferenceSaver):
 
 
 class NamespacesAs(ReferenceSaver):
-    """Files a namespace under what `_filed` makes of its name."""
+    """A base saver that files a namespace under what `_filed` makes of its name."""
 
     def _filed(self, ns: str) -> str:
         return ns

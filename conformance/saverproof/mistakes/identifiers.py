@@ -1,4 +1,4 @@
-"""Savers that look at a part of an id."""
+"""Savers that look at only a part of an id."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CheckpointByPrefix(ReferenceSaver):
 
 
 class TasksByPart(ReferenceSaver):
-    """The key of a write has a part of its task's id."""
+    """A base saver whose key of a write has only a part of the task's id."""
 
     part = slice(None)
 

@@ -1,4 +1,4 @@
-"""Savers that answer under a wrong name: of a checkpoint, of its parent, of nothing at all."""
+"""Savers that answer with a wrong address: of a checkpoint, of its parent, or of nothing stored."""
 
 from __future__ import annotations
 

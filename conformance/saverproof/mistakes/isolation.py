@@ -148,7 +148,7 @@ SEEN = {"isolation/namespaces", "identity/list-selects"}
 
 
 class NamespacesAs(ReferenceSaver):
-    """Files a namespace under what `_filed` makes of it."""
+    """A base saver that files a namespace under what `_filed` makes of it."""
 
     def _filed(self, ns: str) -> str:
         return ns

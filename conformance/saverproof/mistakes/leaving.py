@@ -1,4 +1,4 @@
-"""Savers that leaving a list, cloning or closing breaks."""
+"""Savers that break when a listing is abandoned, or when they are cloned or closed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class AbandonedListGoesOn(ReferenceSaver):
 
 
 class Connected(ReferenceSaver):
-    """Holds a connection that a copy shares."""
+    """A base saver whose copies share its connection."""
 
     def __init__(self, store: Store | None = None, *, serde: Any = None) -> None:
         super().__init__(store, serde=serde)

@@ -1,4 +1,4 @@
-"""Savers that opening, setting up or a first operation breaks."""
+"""Savers that break when they are opened, set up or first used."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class SetupMigratesAgain(ReferenceSaver):
 
 
 class Tables(ReferenceSaver):
-    """Has tables once something was put."""
+    """A base saver that has no tables until something is put."""
 
     def _require_tables(self) -> None:
         if not self.store.extra.get("tables"):
@@ -179,7 +179,7 @@ class WritesBeforePutRaise(Tables):
 
 
 class SetUpOnUse(ReferenceSaver):
-    """Sets itself up in put, put_writes and the reads."""
+    """A base saver that sets itself up in put, put_writes and the reads."""
 
     def setup(self) -> None:
         self.store.extra["tables"] = True

@@ -1,4 +1,4 @@
-"""Savers that lose metadata, or join to it what they should not."""
+"""Savers that lose metadata, or add to it what they should not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILTERS = {MERGED, "filter/equality", "filter/none", "filter/nested", "filter/do
 
 
 class MetadataAs(ReferenceSaver):
-    """Stores the metadata that `_stored_metadata` makes of the given."""
+    """A base saver that stores the metadata which `_stored_metadata` makes of what was given."""
 
     def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
         return metadata
@@ -131,7 +131,7 @@ class MetadataKeysWithoutCase(MetadataAs):
 
 
 class Entries(ReferenceSaver):
-    """Merges those entries of the config that `_joins` names."""
+    """A base saver that adds those entries of the config to the metadata that `_joins` selects."""
 
     def _joins(self, key: str, value: Any) -> bool:
         return True

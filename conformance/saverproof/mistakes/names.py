@@ -1,4 +1,4 @@
-"""Savers that cannot tell names apart, or not give them back."""
+"""Savers that confuse names, or give them back changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Batch = Sequence[tuple[str, Any]]
 
 
 class ChannelsAs(ReferenceSaver):
-    """Gives channels back under the name that `_named` makes of theirs."""
+    """A base saver that gives a channel back under the name that `_named` makes of its own."""
 
     def _named(self, channel: str) -> str:
         return channel

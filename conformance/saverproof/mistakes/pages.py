@@ -1,4 +1,4 @@
-"""Savers that change no more than a page of what they are asked to change."""
+"""Savers that change only the first page of what they are asked to change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Savers whose two APIs are two savers."""
+"""Savers whose sync and async APIs do not act as one saver."""
 
 from __future__ import annotations
 
@@ -144,7 +144,9 @@ class AsyncWritesQueued(ReferenceSaver):
 
 
 class Bridge(ReferenceSaver):
-    """Waits, where a loop runs on this thread, for that very loop."""
+    """A base saver whose sync calls, made on the thread of a running loop, wait for that very
+    loop.
+    """
 
     def _wait_for_the_loop(self) -> None:
         try:

@@ -1,7 +1,7 @@
-"""The shortest program that shows each known mistake where it is the only one.
+"""The shortest program that shows each known mistake of a saver with no other mistake.
 
-A saver that is wrong somewhere is put to all of them: what one mistake hides in programs that are
-made at random, another's own program shows.
+A wrong saver is tested with all of these programs: a mistake that another one hides in random
+programs is shown by its own.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ SHOWN_FILE = Path(__file__).with_name("shown.json")
 
 @cache
 def programs() -> dict[str, Any]:
-    """The name of a mistake -> its program, as JSON; mistakes that no short program shows lack."""
+    """Return the program for each mistake by name, as JSON. Mistakes without a short program are
+    missing.
+    """
     return _read(PROGRAMS_FILE)
 
 
 @cache
 def shown() -> dict[str, list[str]]:
-    """The name of a mistake -> the names of the facts that its program shows to differ."""
+    """Return the names of the facts that differ in each mistake's program, by the mistake's
+    name.
+    """
     return _read(SHOWN_FILE)
 
 

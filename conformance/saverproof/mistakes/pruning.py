@@ -1,4 +1,4 @@
-"""Savers that prune what is needed, or copy by halves."""
+"""Savers that prune what is still needed, or copy only a part."""
 
 from __future__ import annotations
 

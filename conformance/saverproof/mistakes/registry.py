@@ -1,8 +1,8 @@
-"""What a known mistake is, and the decorator that registers one.
+"""Defines known mistakes, and the decorator that registers them.
 
-A mistake is a subclass of the reference saver that overrides a hook or two. Alone it is a wrong
-saver, which the self-test demands to be caught; several together predict what a saver with all of
-them answers.
+A mistake is a subclass of the reference saver that overrides one or two hooks. Alone it is a wrong
+saver, which the self-test must catch. Several of them together predict what a saver with all of
+these mistakes answers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ BOTH = ("sync", "async")
 
 
 class WorkspaceLike(Protocol):
-    """What an opener needs of a workspace."""
+    """The part of a workspace that an opener needs."""
 
     @property
     def path(self) -> Path:
-        """The folder of the store."""
+        """The folder of the workspace."""
 
 
 class Openable(Protocol):
@@ -34,13 +34,13 @@ class Openable(Protocol):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """Open the saver on the store of a folder."""
+        """Open the saver on the store for a path."""
 
     def setup(self) -> None:
         """Prepare the store."""
 
     def close(self) -> None:
-        """Give the store up."""
+        """Close the saver."""
 
 
 Opener: TypeAlias = Callable[[WorkspaceLike], AbstractContextManager[BaseCheckpointSaver[Any]]]
@@ -53,14 +53,14 @@ class Mistake:
 
     Attributes:
         name: the class name in kebab case.
-        breaks: the contract that the mistake breaks, and that is to be blamed.
-        note: the mistake in a phrase, as its author would tell it.
+        breaks: the contract that the mistake breaks, and that must be blamed.
+        note: the mistake in a phrase.
         saver: the class.
         make: opens the class on a workspace, as a target does.
         apis: the APIs that show it.
-        also: the contracts that follow from the mistake and may be blamed beside it.
+        also: contracts that are broken as a consequence, and may be blamed too.
         hangs: whether a call never returns by itself.
-        heavy: whether it shows only beyond a size that takes seconds to reach.
+        heavy: whether it shows only at a size that takes seconds to reach.
         setup: whether the opener sets the saver up.
     """
 
@@ -76,7 +76,7 @@ class Mistake:
     setup: bool = True
 
     def drop(self, workspace: WorkspaceLike) -> None:
-        """Forget what the workspace held in memory."""
+        """Drop what the workspace kept in memory."""
         Store.forget(workspace.path)
 
 
@@ -84,9 +84,9 @@ REGISTERED: list[Mistake] = []
 
 
 def opener(saver: Any, *, setup: bool = True) -> Opener:
-    """Return the target function of a saver class: a context manager that takes a workspace.
+    """Return the target function for a saver class: it takes a workspace, and is a context manager.
 
-    Without ``setup`` the saver is opened as it is.
+    Without ``setup`` the saver is opened and not set up.
     """
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Savers that read a config wrongly: what it selects, leaves out, or carries beside."""
+"""Savers that misread a config: what it selects, what it leaves out, or what else it carries."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class ConfigKeysRefused(ReferenceSaver):
 
 
 class Narrowed(ReferenceSaver):
-    """Hands `_narrowing` exactly the options that the caller named."""
+    """A base saver that passes `_narrowing` exactly the options that the caller named."""
 
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
         return options

@@ -1,4 +1,4 @@
-"""Savers that lose fields, or accept and refuse what they should not."""
+"""Savers that lose fields, or that accept or refuse values which they should not."""
 
 from __future__ import annotations
 

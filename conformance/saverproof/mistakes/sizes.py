@@ -1,4 +1,4 @@
-"""Savers that are right until something is long, large, or many."""
+"""Savers that go wrong only when something is long, large or numerous."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ValuesCutAtAMebibyte(ReferenceSaver):
 
 
 class Chunked(ReferenceSaver):
-    """Keeps a value in numbered pieces, and puts them together in the order of the texts."""
+    """A base saver that keeps a value in numbered pieces, and joins them in text order."""
 
     size: ClassVar[int]
 

@@ -61,7 +61,7 @@ class SnapshotsOpened(MangledValues):
 
 
 class Looking(MangledValues):
-    """Undoes a compression or an encoding that it has not applied."""
+    """A base saver that undoes a compression or encoding which it has not applied."""
 
     def undone(self, data: bytes) -> Any:
         raise NotImplementedError
@@ -141,7 +141,9 @@ class Base64Decoded(MangledWrites):
 
 
 class KeptOnce(ReferenceSaver):
-    """Keeps equal values once, and takes those for equal that have one fingerprint."""
+    """A base saver that keeps equal values once, and takes values with equal fingerprints for
+    equal.
+    """
 
     def fingerprint(self, data: bytes) -> Hashable:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Savers that treat the second write of a key wrongly."""
+"""Savers that handle the second write under a key wrongly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPLACES = {"upsert/put-replaces"}
 MIXED = {"upsert/special-write-last-wins-mixed"}
 
 BY_STALE_METADATA = {"deletion/runs", "filter/dotted-key", "filter/equality", "filter/nested"}
-"""What looks at metadata goes by what the first put gave."""
+"""Contracts that a saver also breaks if it looks at the metadata of a first, replaced put."""
 
 
 @mistake("upsert/put-is-idempotent", "INSERT without a conflict clause", also=REPLACES)

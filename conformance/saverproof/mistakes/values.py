@@ -1,4 +1,4 @@
-"""Savers that give values back changed."""
+"""Savers that change values."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ WRITES = "serialization/write-values"
 
 
 class Mangling:
-    """What becomes of a value on its way into the store."""
+    """Changes of a value on its way into the store, for savers to inherit."""
 
     def mangled(self, value: Any) -> Any:
-        """Return the value as it will come back: changed itself, or in its parts."""
+        """Return the value as it will come back, with it or its parts changed."""
         changed = self.changed(value)
         if changed is not value:
             return changed
@@ -34,7 +34,7 @@ class Mangling:
         return [self.mangled(item) for item in value] if type(value) is list else value
 
     def changed(self, value: Any) -> Any:
-        """Return another value for one that the store cannot hold, or the value itself."""
+        """Return the value that replaces this one; itself if nothing is wrong with it."""
         return value
 
     def key(self, key: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Savers that take one thing for another that is like it."""
+"""Savers that take one thing for another which resembles it."""
 
 from __future__ import annotations
 

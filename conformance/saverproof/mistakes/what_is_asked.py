@@ -1,4 +1,4 @@
-"""Savers that forget one argument of a listing beside another."""
+"""Savers that ignore one argument of a listing when another is given."""
 
 from __future__ import annotations
 

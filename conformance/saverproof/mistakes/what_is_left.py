@@ -1,4 +1,4 @@
-"""Savers whose removals and copies leave something: values, answers, and what was not named."""
+"""Savers whose removals and copies leave things behind: values, answers, unnamed contents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class DeletedValuesStay(ReferenceSaver):
 
 
 class LatestCached(ReferenceSaver):
-    """Keeps the latest tuple of each place, until the place is written."""
+    """A base saver that caches the latest tuple of each namespace until the namespace is
+    written.
+    """
 
     def _cached(self) -> dict[Any, CheckpointTuple | None]:
         cached: dict[Any, CheckpointTuple | None] = self.store.extra.setdefault("latest", {})

@@ -1,4 +1,4 @@
-"""Savers that take one run for another, or change the lists of what they are to remove."""
+"""Savers that confuse runs, or change the lists of what they are asked to remove."""
 
 from __future__ import annotations
 

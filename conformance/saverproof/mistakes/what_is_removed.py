@@ -1,4 +1,4 @@
-"""Savers that remove and copy rightly until lists, runs and what was there before meet."""
+"""Savers whose removals and copies go wrong only with certain lists, runs or earlier contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAGE = 100
 
 
 class RunsOf(ReferenceSaver):
-    """Tells by a text whether a checkpoint is of a run."""
+    """A base saver that tells from a text whether a checkpoint belongs to a run."""
 
     def is_of(self, metadata: dict[str, Any], run: str) -> bool:
         raise NotImplementedError
@@ -53,7 +53,7 @@ class RunsAnywhere(RunsOf):
 
 
 class RunIndex(ReferenceSaver):
-    """Finds the checkpoints of a run in a table of its own."""
+    """A base saver that finds the checkpoints of a run in a table of its own."""
 
     def _index(self) -> dict[tuple[str, str, str], Any]:
         index: dict[tuple[str, str, str], Any] = self.store.extra.setdefault("index of runs", {})

@@ -1,4 +1,4 @@
-"""Savers that give pending writes in a wrong order."""
+"""Savers that give pending writes in the wrong order."""
 
 from __future__ import annotations
 

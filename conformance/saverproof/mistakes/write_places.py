@@ -1,4 +1,4 @@
-"""Savers that put pending writes in the wrong place, or keep none that come early or late."""
+"""Savers that put pending writes in the wrong place, or lose early or late ones."""
 
 from __future__ import annotations
 

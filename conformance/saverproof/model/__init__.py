@@ -1,1 +1,1 @@
-"""What a right saver would hold: plain Python, without langgraph and without Hypothesis."""
+"""The model of a right saver, in plain Python without langgraph and without Hypothesis."""

@@ -1,4 +1,4 @@
-"""What the model holds and what a right saver would answer: checkpoints by thread, and writes."""
+"""The contents of the model, and what a right saver would answer from them."""
 
 from __future__ import annotations
 
@@ -11,44 +11,48 @@ from saverproof.steps.identifiers import task_id
 
 
 class Contents:
-    """The checkpoints and pending writes of a store, and what is open about them."""
+    """The checkpoints and pending writes of a store, and what is uncertain about them."""
 
     def __init__(self) -> None:
         self.threads: dict[str, dict[str, dict[int, Record]]] = {}
         self.writes: dict[Address, dict[WriteKey, PendingWrite]] = {}
         self.gone: dict[Address, str] = {}
-        """Addresses that once were put, and the operation that removed them."""
+        """Addresses that were put and removed, with the operation that removed them."""
         self.doubted_values: set[tuple[str, str, str, Version]] = set()
         self.doubted_writes: set[Address] = set()
         self.copies: set[frozenset[str]] = set()
-        """Pairs of threads of which one was copied from the other."""
+        """Pairs of threads, one of which was copied from the other."""
         self.unexpected: set[Address] = set()
-        """Checkpoints that the saver shows although it should not, already reported."""
+        """Addresses that are not judged: the saver shows something there that was reported already,
+        or may show whatever it likes.
+        """
         self.diverged = False
-        """Whether the saver lost checkpoints or showed foreign ones, and the model went along."""
+        """True after the saver lost checkpoints or showed unknown ones, and the model
+        followed it.
+        """
 
     def record(self, address: Address) -> Record | None:
-        """The checkpoint at an address."""
+        """Return the checkpoint at an address, or None."""
         thread, namespace, number = address
         return self.threads.get(thread, {}).get(namespace, {}).get(number)
 
     def history(self, thread: str, namespace: str) -> dict[int, Record]:
-        """The checkpoints of one namespace by number."""
+        """Return the checkpoints of one namespace by number."""
         return self.threads.get(thread, {}).get(namespace, {})
 
     def latest(self, thread: str, namespace: str) -> int | None:
-        """The greatest number in one namespace."""
+        """Return the greatest checkpoint number in a namespace, or None."""
         return max(self.history(thread, namespace), default=None)
 
     def addresses(self) -> Iterator[Address]:
-        """Every checkpoint there is."""
+        """Yield the address of every checkpoint."""
         for thread, namespaces in self.threads.items():
             for namespace, records in namespaces.items():
                 for number in records:
                     yield thread, namespace, number
 
     def pending(self, address: Address) -> list[PendingWrite]:
-        """The pending writes of a checkpoint in ``writes_sort_key`` order."""
+        """Return the pending writes of a checkpoint in ``writes_sort_key`` order."""
         stored = self.writes.get(address)
         if not stored:
             return []
@@ -57,7 +61,7 @@ class Contents:
         return sorted(stored.values(), key=lambda w: (w.path, task_id(w.task), w.index))
 
     def listing(self, step: ListTuples) -> list[Address]:
-        """What a listing selects, its limit aside, newest first within each namespace."""
+        """Return what a listing selects without its limit, newest first in each namespace."""
         found: list[Address] = []
         threads = self.threads if step.thread is None else (step.thread,)
         for thread in threads:
@@ -82,6 +86,6 @@ class Contents:
         return metadata_rules.selects(step.filter, record.merged | record.metadata)
 
     def has_children(self, address: Address) -> bool:
-        """Whether some checkpoint of the namespace names this one as its parent."""
+        """Return whether a checkpoint of the same namespace has this one as its parent."""
         thread, namespace, number = address
         return any(r.parent == number for r in self.history(thread, namespace).values())

@@ -1,4 +1,4 @@
-"""Which metadata a checkpoint ends up with, and when a filter selects it."""
+"""Rules for metadata: what a checkpoint ends up with, and when a filter selects it."""
 
 from __future__ import annotations
 
@@ -23,22 +23,27 @@ _EXCLUDED = frozenset(
 
 
 _BARRED = frozenset({"checkpoint_id", "checkpoint_ns", "checkpoint_map"})
-"""Those that were excluded from the first."""
+"""Keys of a config that were never part of the metadata."""
 _LOOP_KEYS = ("__pregel_task_id", "__pregel_durability")
 
 
 def without_nul(value: Any) -> Any:
-    """Top-level strings lose their NUL characters, as ``get_checkpoint_metadata`` has it."""
+    """Return a string without NUL characters, other values as they are.
+
+    ``get_checkpoint_metadata`` does so with top-level strings.
+    """
     return value.replace("\0", "") if isinstance(value, str) else value
 
 
 def given(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata as stored for a put that gave ``metadata``."""
+    """Return what is stored of the metadata that a put gave."""
     return {key: without_nul(value) for key, value in metadata.items()}
 
 
 def merged(metadata: Mapping[str, Any], extras: Extras) -> dict[str, Any]:
-    """The keys that join from the config, none of which overrides a given one."""
+    """Return the keys that the metadata takes from the config; they override no key that was
+    given.
+    """
     joined: dict[str, Any] = {}
     for source in (extras.metadata, extras.configurable):
         for key, value in (source or {}).items():
@@ -50,7 +55,7 @@ def merged(metadata: Mapping[str, Any], extras: Extras) -> dict[str, Any]:
 
 
 def barred(metadata: Mapping[str, Any], extras: Extras) -> frozenset[str]:
-    """The keys of the config that must not join."""
+    """Return the keys of the config that must not become part of the metadata."""
     given_keys = {*(extras.metadata or ()), *(extras.configurable or ())}
     private = {key for key in given_keys if key.startswith("__")}
     loop = _LOOP_KEYS if extras.loop else ()
@@ -58,12 +63,15 @@ def barred(metadata: Mapping[str, Any], extras: Extras) -> frozenset[str]:
 
 
 def selects(filter_: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
-    """Whether metadata equals the filter on every key; a missing key equals None."""
+    """Return whether the metadata equals the filter in every key; a missing key equals None."""
     return all(equal(value, metadata.get(key)) for key, value in filter_.items())
 
 
 def equal(left: Any, right: Any) -> bool:
-    """JSON equality: numbers by value, booleans equal only to booleans."""
+    """Return whether two values are equal as JSON.
+
+    Numbers are compared by value; a boolean equals only the same boolean.
+    """
     kind = type(left)
     if kind is type(right) and (kind is str or kind is int):
         return bool(left == right)

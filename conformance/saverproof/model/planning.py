@@ -1,4 +1,4 @@
-"""What a put stores: the values, versions and provenance of its checkpoint's channels."""
+"""Plans puts: the values, versions and provenance of a checkpoint's channels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saverproof.steps.definitions import Put
 def plan_put(
     contents: Contents, step: Put, next_version: Callable[[Version | None], Version]
 ) -> PlannedPut:
-    """Settle the channels and versions of a put; one new version serves all its changes."""
+    """Return what a put stores. One new version serves all channels that it changes."""
     present = contents.record((step.thread, step.namespace, step.number))
     if present is not None and present.step == step:
         return PlannedPut(present.channels, _new_versions(step, present), present.seen, True)
@@ -41,10 +41,11 @@ def plan_put(
 
 
 def versions_taken(contents: Contents, step: Put) -> list[Version]:
-    """The versions above which that of a put's changes has to be.
+    """Return the versions that the version for a put's changes has to exceed.
 
-    They are those of its parent, of what it replaces, and of what was put below it before:
-    along a line of checkpoints, a channel's version stands for one value. Forks mint the same.
+    They are those of its parent, of the checkpoint that it replaces, and of descendants put
+    earlier: along a line of checkpoints, a version of a channel stands for one value. Forks may use
+    the same versions.
     """
     history = contents.history(step.thread, step.namespace)
     parent = _parent(contents, step)

@@ -1,4 +1,4 @@
-"""What the model holds: checkpoints, their channels, and pending writes."""
+"""Records of the model: checkpoints, their channels, and pending writes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from saverproof.values import Value
 
 Version: TypeAlias = str | int | float
 Address: TypeAlias = tuple[str, str, int]
-"""Thread, namespace and number of a checkpoint."""
+"""A checkpoint's thread, namespace and number."""
 
 WriteKey: TypeAlias = tuple[int, int]
-"""Task number and index of a pending write."""
+"""A pending write's task number and index."""
 
 SPECIAL_INDEX: Mapping[str, int] = {
     "__error__": -1,
@@ -28,9 +28,10 @@ SPECIAL_INDEX: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circumstance:
-    """What something stored has been through, so that comparing it shows more than its content.
+    """Something that a stored checkpoint or write went through.
 
-    They are compared by identity, because counting them is hot.
+    Comparing it is then evidence for more than its content. Circumstances are compared by identity,
+    because counting them takes much of the time.
     """
 
     name: str
@@ -54,11 +55,11 @@ RETURNED = {
     operation: Circumstance(f"put again after {operation}")
     for operation in ("delete_thread", "delete_for_runs", "prune")
 }
-"""That an id was put that had been removed, by the operation that had removed it."""
+"""The circumstance that a removed id was put again, by the operation that had removed it."""
 
 
 class Provenance(StrEnum):
-    """Why a channel of a checkpoint has the value it has."""
+    """The reason why a channel of a checkpoint has its value."""
 
     GIVEN = "given"
     CARRIED = "carried"
@@ -68,10 +69,10 @@ class Provenance(StrEnum):
 
 @dataclass(slots=True)
 class Channel:
-    """One channel of one checkpoint; ``value`` None means that it has none.
+    """One channel of a checkpoint; ``value`` is None if it has no value.
 
-    ``optional`` channels may be shown with their value or left out: the version is unchanged
-    and the put gave no value.
+    ``optional`` channels may be shown with their value or left out: the put gave no value, and
+    their version is unchanged.
     """
 
     value: Value | None
@@ -82,10 +83,10 @@ class Channel:
 
 @dataclass(slots=True)
 class PendingWrite:
-    """One stored write; ``marks`` are the circumstances that its presence is evidence of.
+    """One stored write.
 
-    ``position`` is its place in the batch that stored it, ``earlier`` are the values replaced,
-    the latest last.
+    ``position`` is its place in its batch. ``earlier`` are the values that it replaced, the latest
+    last. ``marks`` are the circumstances that its presence is evidence for.
     """
 
     task: int
@@ -104,11 +105,11 @@ class PendingWrite:
 class Record:
     """One checkpoint.
 
-    ``doubts`` names facts that the saver was already seen to get wrong, which are not compared
-    again; ``marks`` are the circumstances that comparing the record is evidence of, ``last_marks``
-    those that its last put added. ``stale`` is metadata of an earlier put that is gone now;
-    ``barred`` are keys that it must not have; ``before`` is the operation that had removed the
-    id before it was put.
+    ``doubts`` names facts that the saver was seen to get wrong; they are masked from then on.
+    ``marks`` are the circumstances that comparing the record is evidence for; ``last_marks`` are
+    those added by its last put. ``stale`` is metadata of an earlier put that must be gone.
+    ``barred`` are keys that it must not have. ``before`` is the operation that had removed the id
+    before it was put.
     """
 
     step: Put
@@ -132,7 +133,7 @@ class Record:
 
 
 def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
-    """The channels that the metadata of a namespace's checkpoints says are kept as deltas.
+    """Return the delta channels, according to the metadata of a namespace's checkpoints.
 
     A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
     """
@@ -142,7 +143,7 @@ def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPut:
-    """What a put stores, its versions settled: the model's side of one ``put`` call."""
+    """What a put stores, with its versions: the model's side of one ``put`` call."""
 
     channels: dict[str, Channel]
     new_versions: dict[str, Version]

@@ -1,4 +1,4 @@
-"""The model: a store that follows a program step by step, in plain Python."""
+"""The model: a store in plain Python that follows a program step by step."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ LEFT_ALONE = "left alone"
 
 
 def next_number(current: Version | None) -> int:
-    """A version like those of the simplest savers: one more than the last."""
+    """Return the next version in the style of the simplest savers: the last one plus one."""
     return int(current or 0) + 1
 
 
 class Model(Contents):
     """The checkpoints and pending writes that a right saver would hold.
 
-    The methods follow the operations of a saver of the same name. Callers check
+    Its methods do what the saver's operations of the same name do. Callers must check
     :func:`saverproof.programs.legality.objection` first.
     """
 
     def apply(
         self, step: steps.Step, next_version: Callable[[Version | None], Version] = next_number
     ) -> PlannedPut | None:
-        """Take a step, whatever its type; those that write nothing change nothing.
+        """Take a step of any kind; a step that writes nothing changes nothing.
 
-        ``next_version`` makes the channel versions of a put. Returns what was planned for a put,
-        None for other steps. What a prune may leave or not is left.
+        ``next_version`` makes the channel versions of a put. Return what was planned for a put,
+        None for other steps. Checkpoints that a prune may keep or remove are kept.
         """
         match step:
             case steps.Put():
@@ -71,11 +71,13 @@ class Model(Contents):
     def plan_put(
         self, step: steps.Put, next_version: Callable[[Version | None], Version]
     ) -> PlannedPut:
-        """Settle the channels and versions of a put; one new version serves all its changes."""
+        """Return what a put stores. One new version serves all channels that it changes."""
         return planning.plan_put(self, step, next_version)
 
     def put(self, step: steps.Put, planned: PlannedPut) -> Record:
-        """Store what was planned; an id that is there is replaced, its pending writes stay."""
+        """Store a planned put; a checkpoint with the same id is replaced, its pending writes
+        stay.
+        """
         address = (step.thread, step.namespace, step.number)
         present = self.record(address)
         given = metadata_rules.given(step.metadata or {})
@@ -109,9 +111,9 @@ class Model(Contents):
         return record
 
     def put_writes(self, step: steps.PutWrites) -> dict[WriteKey, PendingWrite]:
-        """Store a batch; regular writes keep their first value, special ones their last.
+        """Store a batch. Regular writes keep their first value, special writes get the last one.
 
-        Returns the writes of the batch that were stored or replaced.
+        Return the writes that were stored or replaced.
         """
         address = (step.thread, step.namespace, step.number)
         stored = self.writes.setdefault(address, {})
@@ -138,7 +140,7 @@ class Model(Contents):
         return changed
 
     def delete_thread(self, thread: str, operation: str = "delete_thread") -> None:
-        """Forget a thread, writes without a checkpoint included."""
+        """Remove a thread with all its writes, those without a checkpoint included."""
         for namespace, records in self.threads.pop(thread, {}).items():
             for number in records:
                 self.gone[(thread, namespace, number)] = operation
@@ -153,7 +155,7 @@ class Model(Contents):
         self.doubted_writes = {a for a in self.doubted_writes if a[0] != thread}
 
     def delete_for_runs(self, runs: Sequence[str]) -> list[Address]:
-        """Forget the checkpoints of these runs and their writes; says which."""
+        """Remove the checkpoints of these runs with their writes; return their addresses."""
         doomed = [a for a in self.addresses() if self._run(a) in runs]
         for address in doomed:
             self.remove(address, "delete_for_runs")
@@ -165,7 +167,7 @@ class Model(Contents):
         return (record.merged | record.metadata).get("run_id")
 
     def remove(self, address: Address, operation: str) -> None:
-        """Forget one checkpoint and its writes; its children may lose their parent."""
+        """Remove one checkpoint with its writes; its children may lose their parent."""
         thread, namespace, number = address
         records = self.threads[thread][namespace]
         del records[number]
@@ -180,25 +182,25 @@ class Model(Contents):
             del self.threads[thread]
 
     def mark_missing(self, address: Address) -> None:
-        """Go on as the saver does: without a checkpoint that should be there."""
+        """Remove a checkpoint that the saver has lost, and stop judging its address."""
         self.diverged = True
         self.remove(address, "lost")
         self.unexpected.add(address)
         self.doubted_writes.add(address)
 
     def leave_alone(self, address: Address) -> None:
-        """Go on without a checkpoint of which the saver may do what it likes."""
+        """Remove a checkpoint that the saver may keep or not, and stop judging its address."""
         self.remove(address, LEFT_ALONE)
         self.unexpected.add(address)
         self.doubted_writes.add(address)
 
     def adopt(self, address: Address) -> None:
-        """Go on although the saver shows a checkpoint that should not be there."""
+        """Stop judging an address at which the saver shows an unexpected checkpoint."""
         self.diverged = True
         self.unexpected.add(address)
 
     def copy_thread(self, source: str, target: str) -> None:
-        """Copy checkpoints and writes, those without a checkpoint too."""
+        """Copy a thread's checkpoints and writes, those without a checkpoint included."""
         self.copies.add(frozenset((source, target)))
         for namespace, records in list(self.threads.get(source, {}).items()):
             for number, record in records.items():
@@ -224,7 +226,9 @@ class Model(Contents):
         self.doubted_values |= {(target, *d[1:]) for d in self.doubted_values if d[0] == source}
 
     def prune(self, step: steps.Prune) -> list[Address]:
-        """Prune; returns the checkpoints that may be there or not, for the caller to settle."""
+        """Prune threads; return the checkpoints that may be kept or not, for the caller to
+        decide.
+        """
         if step.strategy == "delete":
             for thread in step.threads:
                 self.delete_thread(thread, "prune")
@@ -251,7 +255,10 @@ class Model(Contents):
 
 
 def _started_from(record: Record, root: int | None) -> bool:
-    """Whether a subgraph's checkpoint says that this root started it, or says nothing."""
+    """Return whether this root checkpoint started a subgraph's checkpoint.
+
+    Also return True if the subgraph's metadata does not say.
+    """
     parents: Mapping[str, Any] = (record.step.metadata or {}).get("parents") or {}
     if ROOT not in parents:
         return True

@@ -1,1 +1,4 @@
-"""A plain saver on dictionaries that keeps every functional contract, cut into small hooks."""
+"""The reference saver: a plain saver on dictionaries that keeps every functional contract.
+
+It is cut into small hooks, which wrong savers override.
+"""

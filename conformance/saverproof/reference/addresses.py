@@ -1,4 +1,4 @@
-"""How the reference saver finds its way from a config to its rows."""
+"""Hooks of the reference saver that find the rows for a config."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING = Shelf("", "")
 
 
 class Addresses(BaseCheckpointSaver[str]):
-    """The hooks between configs and shelves."""
+    """The hooks between configs and shelves, which hold the rows of a thread and namespace."""
 
     store: Store
 

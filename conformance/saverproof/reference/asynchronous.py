@@ -1,4 +1,4 @@
-"""The async API of the reference saver: each method answers as its sync twin does."""
+"""The async API of the reference saver: each method calls its sync twin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AsyncTwins(BaseCheckpointSaver[str]):
     """Async methods that call their sync twins."""
 
     def _async_side(self) -> BaseCheckpointSaver[str]:
-        """Return the saver that answers for the async API."""
+        """Return the saver that answers calls of the async API."""
         return self
 
     async def aput(

@@ -1,4 +1,4 @@
-"""Deleting, copying, pruning, and the walk along a delta channel's history."""
+"""Hooks of the reference saver for deleting, copying, pruning, and delta histories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
 
 
 class Maintenance(Reading):
-    """Everything that is neither put nor read."""
+    """The hooks of all operations other than put and read."""
 
     def delete_thread(self, thread_id: str) -> None:
         with self.store.lock:
@@ -125,7 +125,7 @@ class Maintenance(Reading):
         return max(shelf.checkpoints)
 
     def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
-        """The ancestors without which a delta channel of this row could not be rebuilt."""
+        """Return the ancestors from which the delta channels of this row are rebuilt."""
         missing, chain = self._delta_channels(shelf, row), set[str]()
         for ancestor in self._ancestors(shelf, row):
             if missing:
@@ -134,10 +134,10 @@ class Maintenance(Reading):
         return chain
 
     def _delta_channels(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
-        """Channels that may have to be rebuilt: with a version and no value, or said to be so.
+        """Return the channels that may have to be rebuilt.
 
-        The channels by which LangGraph triggers nodes lose their value in every step, and are not
-        kept as deltas.
+        They have a version and no value, or the metadata names them as delta channels. The channels
+        by which LangGraph triggers nodes lose their value in every step, and are no delta channels.
         """
         metadata = self._load_metadata(row.metadata)
         said = metadata.get("counters_since_delta_snapshot") or {}

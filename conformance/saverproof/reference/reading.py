@@ -1,4 +1,4 @@
-"""How the reference saver selects rows and makes tuples of them."""
+"""Hooks of the reference saver that select rows and make tuples from them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from saverproof.reference.store import CheckpointRow, Store
 
 
 class ReferenceSaver(AsyncTwins, Maintenance):
-    """The plain saver. `store` is shared by every saver of one workspace."""
+    """The plain saver. All savers of one workspace share one `store`."""
 
     def __init__(self, store: Store | None = None, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
@@ -32,14 +32,14 @@ class ReferenceSaver(AsyncTwins, Maintenance):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """Return a saver on the store of this path, as a target opens it."""
+        """Return a saver on the store for this path, as a target opens it."""
         return cls(Store.at(path))
 
     def setup(self) -> None:
-        """Prepare the store; any number of times."""
+        """Prepare the store. It may be called any number of times."""
 
     def close(self) -> None:
-        """Give the store up; any number of times."""
+        """Close the saver. It may be called any number of times."""
 
     # -- base operations ------------------------------------------------------------------
 

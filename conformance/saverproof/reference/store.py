@@ -1,4 +1,4 @@
-"""What the plain reference saver keeps: rows in dictionaries, one store for each workspace."""
+"""The data of the reference saver: rows in dictionaries, one store for each workspace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Blob: TypeAlias = tuple[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """One stored checkpoint; its channel values lie in the shelf, by channel version."""
+    """One stored checkpoint. Its channel values are in the shelf, by channel and version."""
 
     thread: str
     ns: str
@@ -38,7 +38,9 @@ class WriteRow:
 
 @dataclass(slots=True)
 class Shelf:
-    """The rows of one thread and namespace. `None` among the values: that version has no value."""
+    """The rows of one thread and namespace. A value of `None` says that this version has no
+    value.
+    """
 
     thread: str
     ns: str
@@ -48,14 +50,16 @@ class Shelf:
 
 
 class Store:
-    """Everything below one workspace. Savers opened for the same path share one store.
+    """All data of one workspace. Savers opened on the same path share one store.
 
-    `minted` counts versions; `extra` is a place for what a wrong saver keeps beside.
+    `minted` counts versions; `extra` is for data that only a wrong saver keeps.
     """
 
     _at: ClassVar[dict[Path, Store]] = {}
     _below: ClassVar[dict[Path, set[Path]]] = {}
-    """The stores and folders right below a folder: there may be ten thousands of stores."""
+    """The stores and folders directly below each folder: there may be tens of thousands of
+    stores.
+    """
 
     def __init__(self) -> None:
         self.shelves: dict[Any, Shelf] = {}
@@ -65,7 +69,7 @@ class Store:
 
     @classmethod
     def at(cls, path: Path) -> Store:
-        """Return the store of this path, a new one the first time."""
+        """Return the store for this path; make it the first time."""
         if path not in cls._at:
             inner = path
             for folder in path.parents:
@@ -78,7 +82,7 @@ class Store:
 
     @classmethod
     def forget(cls, path: Path) -> None:
-        """Drop the stores of this path and of those below."""
+        """Drop the stores of this path and of all paths below it."""
         cls._at.pop(path, None)
         cls._below.get(path.parent, set()).discard(path)
         for inner in cls._below.pop(path, ()):

@@ -1,4 +1,4 @@
-"""How the reference saver turns what it is given into rows, and puts them on a shelf."""
+"""Hooks of the reference saver that turn arguments into rows, and store them."""
 
 from __future__ import annotations
 
