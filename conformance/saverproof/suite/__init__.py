@@ -8,7 +8,7 @@ __all__ = ["saverproof_suite"]
 
 
 class Suite:
-    """What the plugin looks for in a test module."""
+    """The class that the plugin looks for in a test module."""
 
 
 saverproof_suite = Suite()

@@ -1,4 +1,4 @@
-"""How far a run is, and how long it still takes."""
+"""The progress of a run, and an estimate of how long it still takes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _BELIEVED_S = 5.0
-"""The estimates count as borne out for so long: a short first item says little of the others."""
+"""Seconds of an item for which estimates count as right: a short first item says little of the
+others.
+"""
 _STILL = 0.1
-"""The part of an item that is left at least while it runs, however long it took."""
+"""The least share of an item that counts as left while it runs, however long it took so far."""
 
 
 @dataclass(slots=True)
 class Course:
-    """The items of a run: what each is estimated to take, when it began, and how long it took.
+    """The items of a run with their estimates, starting times and durations.
 
     Attributes:
-        expected: seconds by the name of an item; what is not there takes none.
-        workers: how many items run at the same time.
-        began: when the items that run now began.
-        took: seconds of those that ended.
+        expected: estimated seconds by item; an item that is missing takes none.
+        workers: the number of items that run at the same time.
+        began: the starting times of the items that run now.
+        took: the seconds of the items that have ended.
     """
 
     expected: Mapping[str, float]
@@ -28,19 +30,19 @@ class Course:
     took: dict[str, float] = field(default_factory=dict)
 
     def begin(self, name: str, now: float) -> None:
-        """An item begins."""
+        """Note that an item begins."""
         self.began[name] = now
 
     def end(self, name: str, now: float) -> None:
-        """An item has ended."""
+        """Note that an item has ended."""
         if name in self.began:
             self.took[name] = now - self.began.pop(name)
 
     def left_s(self, now: float) -> float:
-        """About how many seconds the run still takes.
+        """Return about how many seconds the run still takes.
 
-        The estimates are held against what the items took that have ended: another machine, or one
-        with other work, is slower throughout.
+        The estimates are scaled by what the items took so far: a slower machine, or one with other
+        work, is slower for all items.
         """
         pace = self._pace(now)
         running = [
@@ -59,7 +61,7 @@ class Course:
         return _STILL * pace * self.expected.get(name, 0.0)
 
     def _pace(self, now: float) -> float:
-        """How many seconds a second of the estimates turned out to be."""
+        """Return how many seconds it really takes to do what was estimated as one second."""
         took, estimated = _BELIEVED_S, _BELIEVED_S
         for name, seconds in self.took.items():
             took += seconds

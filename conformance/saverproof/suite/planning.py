@@ -1,4 +1,4 @@
-"""Which items a target gets: a family of contracts through an API each."""
+"""Plans the items of a target: one for each family of contracts and API."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -14,9 +14,9 @@ from saverproof.facts import Facts
 
 
 def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
-    """The (family, api) pairs for a target, where ``apis`` is "sync", "async" or "both".
+    """Yield the (family, api) pairs for a target; ``apis`` is "sync", "async" or "both".
 
-    A family none of whose contracts applies to the target, or which nobody asked for, gets no item.
+    A family gets no item if none of its contracts applies to the target, or if nobody asked for it.
     """
     chosen = [api for api in facts["apis"] if apis in (api, "both")]
     there = [
@@ -33,12 +33,14 @@ def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
 
 
 def item_id(facts: Facts, family: str, api: str) -> str:
-    """What an item is called in pytest."""
+    """Return an item's name in pytest."""
     return f"{family}[{facts['name']}-{api}]"
 
 
 def chosen(facts: Facts, apis: str, families: Collection[str] | None) -> list[tuple[str, str]]:
-    """Those of the families that a run is limited to; None: all."""
+    """Return the (family, api) pairs of the families that a run is limited to; None for all
+    families.
+    """
     return [
         (family, api)
         for family, api in planned(facts, apis)
@@ -47,7 +49,7 @@ def chosen(facts: Facts, apis: str, families: Collection[str] | None) -> list[tu
 
 
 def shared_store(shares: str) -> str:
-    """One line on a target whose workspaces share a store, given what shows it."""
+    """Return one line on a target whose workspaces share a store; ``shares`` is what shows it."""
     return (
         f"workspaces of this target share a store: {shares}; judged with ids that nothing else "
         "uses, and without lists over all threads"
@@ -55,14 +57,17 @@ def shared_store(shares: str) -> str:
 
 
 def only_api(contract: Contract) -> str | None:
-    """The API through which alone a contract can be judged, such as one about cancelled awaits."""
+    """Return the only API through which a contract can be judged, or None if both can."""
     needed = [api for api in (Capability.SYNC, Capability.ASYNC) if api in contract.needs]
     # What needs both is judged by items that hold them against each other.
     return str(needed[0]) if len(needed) == 1 else None
 
 
 def level_in(pinned: str | None, contract: Contract, installed: str) -> Level | None:
-    """The level of a contract in a run that pins a set, or none; None: it does not apply."""
+    """Return the level of a contract in this run, or None if it does not apply.
+
+    ``pinned`` is the contract set that the run pins, if any.
+    """
     if pinned is None:
         return contract.level_at(installed)
     return contract_set(pinned).level_at(contract, installed)
@@ -74,10 +79,10 @@ def saver_event(
     selected: Collection[str] | None,
     pinned: str | None = None,
 ) -> Mapping[str, Any]:
-    """What the report is told of a target before its items run (``saverproof_reports.events``).
+    """Return the report event about a target, sent before its items run.
 
-    ``selected`` are the contracts that the run is about; None: all. Contracts that are newer than
-    the set ``pinned`` advise.
+    ``selected`` are the contracts that the run is about; None for all. Contracts newer than the set
+    ``pinned`` only advise. The form is in ``saverproof_reports.events``.
     """
     installed = facts["packages"]["langgraph-checkpoint"]
     return {

@@ -1,8 +1,8 @@
-"""How long a run takes, estimated from what the probe measured, and the seconds of each item.
+"""Estimates how long a run takes from what the probe measured, and plans the items' seconds.
 
-The figures were counted with the bundled saver. They are rough: a saver that is wrong, or lists
-slowly, takes longer, and the limit of an item holds whatever the estimate said. What a saver breaks
-is not known before: running it again, shortening it and telling it apart is in no estimate.
+The figures were measured with the bundled saver. They are rough: a saver that is wrong, or lists
+slowly, takes longer, but an item keeps its limit all the same. What a saver breaks is not known in
+advance, so no estimate includes following it up.
 """
 
 from __future__ import annotations
@@ -13,35 +13,39 @@ from dataclasses import dataclass
 from saverproof.facts import Facts
 
 LIMITS_S = {"quick": 180.0, "default": 480.0, "deep": 7_200.0}
-"""What a run may take that was given no ``--saver-budget``; a slow saver is judged by less."""
+"""Seconds of a run without ``--saver-budget``, by profile. Only slow savers are held to them."""
 _SLOW_CALL_MS = 10.0
 _SLOW_OPENING_MS = 120.0
-"""From where on a saver counts as slow: well above what a local one takes on a machine at work."""
+"""Milliseconds of an opening from which a saver counts as slow. A local one on a busy machine takes
+much less.
+"""
 _COLD_MS = 0.2
-"""What a probed call takes beyond one of a run, in which the same code runs again and again."""
+"""Milliseconds by which a probed call is slower than a call in a run, where the code is warm."""
 _FAILED_IN_SERVERS = ("atomicity", "durability")
 _IN_SERVERS = 2.0
-"""What these families take on a server: faults and kills of its connections, and in it, besides."""
+"""The factor for families that fail and kill a server's connections as well."""
 _AROUND = 1.2
-"""What a run takes beside the saver and the programs: of one core, others want some, too."""
+"""The factor for what a run takes besides the saver and the programs. Other processes want a share
+of a core too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an item takes: seconds of the kit's own, calls of the saver, and openings."""
+    """The cost of an item: the kit's own seconds, calls of the saver, and openings."""
 
     own_s: float
     calls: float
     opens: float
 
     def seconds(self, facts: Facts) -> float:
-        """The same in seconds for a saver that the probe has measured."""
+        """Return the cost in seconds, for a saver that the probe has measured."""
         probed_ms, open_ms = facts.get("call_ms", 0.0), facts["opens_ms"]
         call_ms = max(probed_ms - _COLD_MS, probed_ms / 2)
         return _AROUND * (self.own_s + (self.calls * call_ms + self.opens * open_ms) / 1_000)
 
     def times(self, factor: float) -> Cost:
-        """So many times as much."""
+        """Return the cost multiplied by a factor."""
         return Cost(factor * self.own_s, factor * self.calls, factor * self.opens)
 
 
@@ -67,7 +71,7 @@ _DEFAULT: Mapping[str, Cost] = {
     "concurrency": Cost(7.0, 1_100, 67),
     "upgrade": Cost(20.0, 14_000, 60),
 }
-"""Through one API, at the default profile."""
+"""The cost of each family through one API, at the default profile."""
 _QUICK = {
     "isolation": 0.9,
     "graph": 0.4,
@@ -106,21 +110,23 @@ _LEAST: Mapping[str, Cost] = {
     "durability": Cost(3.5, 1_600, 200),
     "concurrency": Cost(4.0, 500, 40),
 }
-"""What is never left out: directed programs, clean runs, one of each kind; and a short program of
-each theme.
+"""The cost of what is never left out: directed programs, clean runs, one fault of each kind, and a
+short program of each theme.
 """
 _LEAST_OF_OTHERS = Cost(0.3, 400, 12)
 _UNKNOWN = Cost(1.0, 500, 10)
 
 
 def seconds_of(family: str, cost: Cost, facts: Facts) -> float:
-    """What an item takes of a saver that the probe has measured."""
+    """Return the seconds of a family's item, for a saver that the probe has measured."""
     on_server = facts.get("on_server", False) and family in _FAILED_IN_SERVERS
     return cost.seconds(facts) * (_IN_SERVERS if on_server else 1.0)
 
 
 def cost_of(family: str, profile: str) -> Cost:
-    """What one item of a family takes; that of another distribution is guessed."""
+    """Return the cost of one item of a family; for families of other distributions it is a
+    guess.
+    """
     known = _DEFAULT.get(family, _UNKNOWN)
     match profile:
         case "quick":
@@ -132,21 +138,23 @@ def cost_of(family: str, profile: str) -> Cost:
 
 
 def least_of(family: str, profile: str) -> Cost:
-    """What of that is never left out."""
+    """Return the cost of the part of an item that is never left out."""
     least = _LEAST.get(family, _LEAST_OF_OTHERS)
     whole = cost_of(family, profile)
     return least if least.calls < whole.calls else whole
 
 
 def item_name(family: str, api: str) -> str:
-    """What an item of a saver is called in a plan."""
+    """Return an item's name in a plan."""
     return f"{family}:{api}"
 
 
 @dataclass(frozen=True, slots=True)
 class TimePlan:
-    """The time of one saver's items: ``whole_s`` without any limit, ``estimate_s`` with the limits
-    in ``items``, by family and API; an item that is not there has none.
+    """The time of one saver's items.
+
+    ``whole_s`` is the estimate without limits, ``estimate_s`` the one with the limits in ``items``.
+    An item that is missing there has no limit.
     """
 
     whole_s: float
@@ -155,7 +163,7 @@ class TimePlan:
 
     @property
     def is_limited(self) -> bool:
-        """Whether something is to be left out."""
+        """True if something has to be left out."""
         return bool(self.items)
 
 
@@ -166,10 +174,10 @@ def time_plan(
     limit_s: float | None,
     workers: int,
 ) -> TimePlan:
-    """The seconds of each item, so that all end within a limit where the saver is slow.
+    """Return the seconds of each item, so that a slow saver's run ends within its limit.
 
-    Without ``limit_s`` it is the profile's, and a saver of ordinary speed has none: how fast the
-    machine happens to be is not to decide what is judged.
+    Without ``limit_s`` the profile's limit counts, but only for a slow saver: the speed of the
+    machine must not decide what is judged.
     """
     pairs = list(planned)
     costs = {item_name(f, api): seconds_of(f, cost_of(f, profile), facts) for f, api in pairs}
@@ -187,7 +195,7 @@ def time_plan(
 
 
 def in_words(seconds: float) -> str:
-    """About how long that is."""
+    """Return a duration in words, rounded."""
     if seconds < 90:
         return f"{max(round(seconds / 5) * 5, 5)} s"
     minutes = seconds / 60

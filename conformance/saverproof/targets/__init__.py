@@ -1,3 +1,1 @@
-"""Targets: how an author says what is to be judged, and how the kit finds it, opens it and gets to
-know it.
-"""
+"""Targets: how an author declares a saver, and how the kit finds, opens and probes it."""

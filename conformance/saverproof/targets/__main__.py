@@ -1,4 +1,4 @@
-"""``python -m saverproof.targets``: the process in which a target is imported and tried out."""
+"""``python -m saverproof.targets``: the process in which a target is imported and probed."""
 
 # ruff: noqa: E402
 
@@ -15,7 +15,7 @@ from saverproof.targets.requests import LOOK, NEED, PROBE
 
 
 def main(*served: int) -> None:
-    """Serve on these descriptors; the last number is the parent's."""
+    """Serve requests on these file descriptors; the last number is the parent's process id."""
     handlers = Handlers()
     handlers.add(NEED, need)
     handlers.add(PROBE, survey)

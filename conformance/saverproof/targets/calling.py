@@ -1,5 +1,6 @@
-"""Calls the methods of a saver or a graph through the sync or the async API, named as in the sync
-one, blocking or awaited: every other module calls savers by way of this one.
+"""Calls methods of a saver or graph through the sync or async API, blocking or awaited.
+
+Methods are named as in the sync API. All other modules call savers through this one.
 """
 
 from __future__ import annotations
@@ -11,30 +12,30 @@ from saverproof.targets.event_loop import Loop
 
 T = TypeVar("T")
 Each = Callable[[Any], object]
-"""Told of each item of a listing when it comes; the listing is left when it answers ``LEAVE``."""
+"""A function that is given each item of a listing; it returns ``LEAVE`` to end the listing."""
 LEAVE = object()
 
 
 class Api:
-    """One way to call: this one by the sync API, on the calling thread.
+    """A way to call a saver. This class calls the sync API on the calling thread.
 
-    All of it raises what the method raises.
+    All methods raise what the called method raises.
     """
 
     name = "sync"
 
     def method(self, name: str) -> str:
-        """The name that a method of the sync API has in this one."""
+        """Return the name in this API of a method of the sync API."""
         return name
 
     def call(self, thing: Any, method: str, /, *arguments: Any, **named: Any) -> Any:
-        """The answer of a method."""
+        """Return the answer of a method."""
         return getattr(thing, method)(*arguments, **named)
 
     def items(
         self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
     ) -> list[Any]:
-        """What an iterating method yields."""
+        """Return all items that an iterating method yields, until ``each`` returns ``LEAVE``."""
         found: list[Any] = []
         for item in getattr(thing, method)(*arguments, **named):
             found.append(item)
@@ -43,17 +44,17 @@ class Api:
         return found
 
     async def ask(self, thing: Any, method: str, /, *arguments: Any, **named: Any) -> Any:
-        """The answer of a method, awaited by a coroutine on the API's event loop."""
+        """Return the answer of a method, from a coroutine on the API's event loop."""
         return self.call(thing, method, *arguments, **named)
 
     async def ask_items(
         self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
     ) -> list[Any]:
-        """The same of what an iterating method yields."""
+        """Return all items of an iterating method, from a coroutine on the API's event loop."""
         return self.items(thing, method, each, *arguments, **named)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine that awaits nothing else than this API."""
+        """Return the result of a coroutine that awaits nothing but methods of this API."""
         try:
             coroutine.send(None)
         except StopIteration as ended:
@@ -63,7 +64,7 @@ class Api:
 
 
 class AsyncApi(Api):
-    """The async API, on an event loop in a thread of its own."""
+    """The async API, whose coroutines run on an event loop."""
 
     name = "async"
 
@@ -99,9 +100,9 @@ class AsyncApi(Api):
 
 
 def api_of(name: str, loop: Loop) -> Api:
-    """The API called "sync" or "async"."""
+    """Return the API "sync" or "async"."""
     return Api() if name == "sync" else AsyncApi(loop)
 
 
 def every(item: Any) -> None:
-    """Takes each item of a listing to its end."""
+    """Let a listing go on to its end; this is an ``each`` that never returns ``LEAVE``."""

@@ -1,4 +1,4 @@
-"""Where a class comes from: its distribution, and the versions that matter in a report."""
+"""Finds the distribution of a class, and the versions that matter in a report."""
 
 import json
 import sys
@@ -29,7 +29,9 @@ _OF_INTEREST = (
 
 
 def distribution_of(kind: type) -> metadata.Distribution | None:
-    """The installed distribution whose files define ``kind``; None for a script or a test."""
+    """Return the installed distribution whose files define ``kind``; None for a script or a
+    test.
+    """
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if file is None:
         return None
@@ -43,7 +45,7 @@ def distribution_of(kind: type) -> metadata.Distribution | None:
 
 
 def _is_edited(distribution: metadata.Distribution, path: Path) -> bool:
-    """Whether ``path`` lies in the source folder of an editable installation."""
+    """Return whether ``path`` is in the source folder of an editable installation."""
     text = distribution.read_text("direct_url.json")
     if text is None:
         return False
@@ -54,7 +56,7 @@ def _is_edited(distribution: metadata.Distribution, path: Path) -> bool:
 
 
 def versions(distribution: metadata.Distribution | None) -> dict[str, str]:
-    """Versions of the installed distributions that matter, ``distribution`` among them."""
+    """Return the versions of the installed distributions that matter, with ``distribution``'s."""
     found = {}
     for name in _OF_INTEREST:
         try:
@@ -67,7 +69,7 @@ def versions(distribution: metadata.Distribution | None) -> dict[str, str]:
 
 
 def missing_extra(ref: TargetRef) -> str:
-    """What to install for a target that a distribution offers with an extra of its name."""
+    """Return what to install for a target whose distribution has an extra of the same name."""
     point = offered(TARGETS).get(ref.saver)
     if point is None or point.dist is None:
         return ""

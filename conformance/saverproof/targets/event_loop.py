@@ -1,4 +1,4 @@
-"""Event loops that sync code hands coroutines to: in a thread of their own, or on the caller's."""
+"""Event loops for coroutines of sync code: in a thread of their own, or on the caller's."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ _CANCELLED_WITHIN_S = 3
 
 
 class Loop(Protocol):
-    """An event loop that sync code can hand coroutines to. Closed when its block ends."""
+    """An event loop that runs coroutines for sync code. It is closed when its block ends."""
 
     def run(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
-        """Run ``coroutine`` on the loop and wait for it; what it raises is raised here."""
+        """Run a coroutine on the loop, wait for it, and return its result; its exceptions are
+        raised.
+        """
         ...
 
     def is_blocked(self) -> bool:
-        """Whether something that never returns holds it, so that it cannot be closed."""
+        """Return whether a call that never returns holds the loop, so that it cannot be closed."""
         ...
 
     def close(self) -> None:
-        """Cancel what still runs, and stop the loop. Closing twice is fine."""
+        """Cancel what still runs, and stop the loop. Closing again does no harm."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -34,17 +36,18 @@ class Loop(Protocol):
 
 
 def loop_for(api: str) -> Loop:
-    """The loop for a saver that is called through one API alone.
+    """Return a loop for a saver that is called through one API only.
 
-    The async API needs none but the caller's thread. Sync methods of a saver that was opened on a
-    loop may hand it coroutines, so that it has to run elsewhere.
+    The async API can use the caller's thread. Sync methods may hand coroutines to the loop on which
+    the saver was opened, so that loop has to run in another thread.
     """
     return InlineLoop() if api == "async" else EventLoop()
 
 
 class EventLoop:
-    """An asyncio event loop in a daemon thread of its own, so that sync calls can come from
-    another thread. The thread is started when the loop is first used.
+    """An asyncio event loop in a daemon thread of its own, for sync calls from other threads.
+
+    The thread starts when the loop is first used.
     """
 
     def __init__(self) -> None:
@@ -95,7 +98,7 @@ class EventLoop:
         return False
 
     def close(self) -> None:
-        """Cancel what still runs, stop the loop, and end its thread. Closing twice is fine."""
+        """Cancel what still runs, stop the loop, and end its thread. Closing again does no harm."""
         if self._loop is None:
             # Closed before it was used: what comes later finds it so.
             self._loop = asyncio.new_event_loop()
@@ -116,9 +119,9 @@ class EventLoop:
 
 
 class InlineLoop:
-    """An asyncio event loop on the thread that waits for an answer; in between it stands still.
+    """An asyncio event loop on the thread that waits for results; between calls it stands still.
 
-    Handing each call to another thread, and its answer back, costs more than most calls.
+    Handing each call to another thread and its result back would take longer than most calls.
     """
 
     def __init__(self) -> None:

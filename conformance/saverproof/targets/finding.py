@@ -1,4 +1,4 @@
-"""From what a user writes after ``--saver`` to a reference, without importing the target."""
+"""Finds the target that a user names after ``--saver``, without importing it."""
 
 import ast
 import difflib
@@ -14,18 +14,19 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def installed() -> dict[str, EntryPoint]:
-    """The targets that installed distributions offer, by name, the bundled ones included."""
+    """Return the targets of installed distributions by name, the bundled ones included."""
     return offered(TARGETS)
 
 
 def find(saver: str, folder: Path) -> TargetRef:
-    """The reference for ``saver``: a name, ``module:attribute`` or ``path/to/file.py:attribute``.
+    """Return the reference for ``saver``: a name, ``module:attribute`` or
+    ``path/to/file.py:attribute``.
 
-    A file with one target needs no attribute. A relative path is taken from ``folder``. Nothing is
+    A file with one target needs no attribute. A relative path starts at ``folder``. Nothing is
     imported: that is left to a child process.
 
     Raises:
-        TargetError: there is no such name or file, or the text has none of the forms.
+        TargetError: there is no such name or file, or the text has none of these forms.
     """
     place, colon, attribute = saver.rpartition(":")
     if not colon:
@@ -69,7 +70,7 @@ def _by_file(saver: str, place: str, attribute: str, folder: Path) -> TargetRef:
 
 
 def _only_target(saver: str, folder: Path) -> TargetRef:
-    """The one target of a file that was named without an attribute."""
+    """Return the only target of a file that was named without an attribute."""
     path = (folder / saver).absolute()
     if not path.is_file():
         raise TargetError(f"--saver {saver}: no such file, expected path/to/file.py:attribute")
@@ -87,7 +88,7 @@ def _only_target(saver: str, folder: Path) -> TargetRef:
 
 
 def _decorated(path: Path) -> list[str]:
-    """The functions of a file that stand below ``@target``."""
+    """Return the names of a file's functions that have the decorator ``@target``."""
     return [
         node.name
         for node in ast.parse(path.read_bytes()).body

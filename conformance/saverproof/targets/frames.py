@@ -1,4 +1,4 @@
-"""Where in the author's own code an error came from."""
+"""Finds the place in the author's code from which an error came."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OURS = Path(__file__).parents[1]
 
 
 def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """The frames of a traceback that are neither the kit's nor the standard library's."""
+    """Return the frames of a traceback without those of the kit and the standard library."""
     return [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -24,7 +24,7 @@ def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
 
 
 def raised_in(function: Callable[..., object], error: BaseException) -> bool:
-    """Whether a line of the function itself raised, and nothing that it calls but a library."""
+    """Return whether a line of this function raised, directly or in the standard library."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     frames = own_frames(error)
     return (
@@ -35,13 +35,15 @@ def raised_in(function: Callable[..., object], error: BaseException) -> bool:
 
 
 def place(error: BaseException) -> str:
-    """`` (FILE, line N)``, the last line of the author's own code; empty if there is none."""
+    """Return `` (FILE, line N)`` for the last line of the author's code, or "" if there is none."""
     frames = own_frames(error)
     return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
 
 
 def shown(error: BaseException) -> str:
-    """The traceback as Python prints it, without frames of the kit and the standard library."""
+    """Return the traceback as Python prints it, without the kit's and the standard library's
+    frames.
+    """
     lines = traceback.format_list(own_frames(error))
     return "".join([*lines, *traceback.format_exception_only(error)])
 

@@ -1,4 +1,4 @@
-"""Importing a target. Runs in a child process, because importing runs a stranger's code."""
+"""Imports a target. It runs in a child process, because importing runs unknown code."""
 
 import difflib
 import importlib
@@ -17,11 +17,10 @@ _loaded: dict[TargetRef, Target] = {}
 
 
 def load(ref: TargetRef) -> Target:
-    """The target that ``ref`` names, imported once a process.
+    """Return the target that ``ref`` names. It is imported once in a process.
 
     Raises:
-        TargetError: its module does not import, has no such attribute, or the attribute is no
-            target.
+        TargetError: its module does not import, or the attribute is missing or no target.
     """
     if ref not in _loaded:
         _loaded[ref] = _target(ref).at(ref)

@@ -1,4 +1,4 @@
-"""Opening a target's saver in a workspace, and closing it again."""
+"""Opens a target's saver in a workspace, and closes it."""
 
 import inspect
 import secrets
@@ -27,8 +27,8 @@ def opened(
     A sync context manager is entered on the calling thread, an async one on ``loop``.
 
     Raises:
-        OpeningError: the author's function raised, or gave no context manager, or no saver; or
-            closing raised.
+        OpeningError: the author's function raised, gave no context manager or no saver, or closing
+            raised.
     """
     manager, is_async = _manager(target, workspace)
 
@@ -107,11 +107,13 @@ def _kind(value: object) -> str:
 
 @contextmanager
 def fresh_workspace(folder: Path, target: Target) -> Iterator[Workspace]:
-    """A new, empty, private workspace below ``folder``; afterwards it is dropped, and its folder
-    and its place in a server are removed.
+    """Provide a new, empty, private workspace below ``folder``.
+
+    When the block ends, the target's ``drop`` is called, and the workspace's folder and its place
+    in a server, such as a database, are removed.
 
     Raises:
-        OpeningError: the server makes no place, or the target's ``drop`` raised.
+        OpeningError: the server makes no such place, or the target's ``drop`` raised.
     """
     with _name_and_dsn(target) as (name, dsn):
         path = folder / name

@@ -1,4 +1,4 @@
-"""What a saver cannot do, and through which APIs it can be judged: found out by calling it."""
+"""Finds by calling what a saver cannot do, and through which APIs it can be judged."""
 
 import contextlib
 import uuid
@@ -12,7 +12,7 @@ from saverproof.targets.target import Target
 
 
 def apis_of(target: Target, operations: dict[str, list[str]]) -> list[str]:
-    """The APIs through which a saver with these operations can be judged.
+    """Return the APIs through which a saver with these operations can be judged.
 
     Raises:
         TargetError: the author declines both.
@@ -30,7 +30,7 @@ def apis_of(target: Target, operations: dict[str, list[str]]) -> list[str]:
 def absent_capabilities(
     target: Target, prober: probe_calls.Prober, operations: dict[str, list[str]], apis: list[str]
 ) -> dict[str, str]:
-    """Capability -> why it is not there: declined by the author, or not found by calling."""
+    """Return why each absent capability is absent: declined, or not found by calling."""
     absent = {str(name): f"declined: {reason}" for name, reason in target.capabilities.items()}
     for api in APIS:
         if api not in apis:
@@ -61,7 +61,7 @@ def _keeps_history(prober: probe_calls.Prober, api: str) -> bool:
 
 
 class _Listening:
-    """A serializer that notes that it was called."""
+    """A serializer that records whether it was called."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Trying a saver out by calling it: which operations answer through which API."""
+"""Tries out a saver: which operations answer through which API."""
 
 import time
 import uuid
@@ -19,11 +19,11 @@ SERIALIZED: Mapping[str, Any] = {
     "probed-bytes": b"\x00\xff what the probe wrote",
     "probed-large": "what the probe wrote " * 1_000,
 }
-"""Channels with values that hardly any saver stores without its serializer, as it may a text."""
+"""Channels with values that hardly any saver stores without its serializer, unlike a plain text."""
 
 
 class Prober:
-    """Calls a saver's operations by name, through either API."""
+    """A caller of a saver's operations by name, through either API."""
 
     def __init__(self, saver: Any, loop: Loop, stage: Callable[[str], None]) -> None:
         self.saver = saver
@@ -31,7 +31,7 @@ class Prober:
         self._stage = stage
 
     def call(self, api: str, operation: str, *arguments: Any, **named: Any) -> Any:
-        """The answer of ``operation`` through ``api``; a listing as a list."""
+        """Return the answer of an operation; a listing as a list."""
         self._stage(f"calling {METHODS[api][operation]}")
         method = METHODS["sync"][operation]
         if operation == "list":
@@ -39,7 +39,9 @@ class Prober:
         return self._apis[api].call(self.saver, method, *arguments, **named)
 
     def absent(self, api: str, operation: str, *arguments: Any, **named: Any) -> str | None:
-        """Why the operation is not there; None if it is, whatever else it raises."""
+        """Return why an operation is missing. None if it exists, even if it raises for other
+        reasons.
+        """
         method = METHODS[api][operation]
         if not hasattr(self.saver, method):
             return f"there is no {method} in this saver and this langgraph-checkpoint"
@@ -53,7 +55,7 @@ class Prober:
 
 
 def config(thread: str, checkpoint_id: str | None = None) -> dict[str, Any]:
-    """A config as LangGraph sends it."""
+    """Return a config as LangGraph sends it."""
     address = {"thread_id": thread, "checkpoint_ns": ""}
     return {"configurable": address | ({"checkpoint_id": checkpoint_id} if checkpoint_id else {})}
 
@@ -61,8 +63,9 @@ def config(thread: str, checkpoint_id: str | None = None) -> dict[str, Any]:
 def put_arguments(
     saver: Any, thread: str, parent: str | None = None, also: Mapping[str, Any] | None = None
 ) -> tuple[Any, ...]:
-    """Arguments for a legal ``put`` of a new checkpoint that holds ``VALUE`` in ``CHANNEL``, and
-    what ``also`` has for other channels.
+    """Return the arguments for a legal ``put`` of a new checkpoint.
+
+    It holds ``VALUE`` in ``CHANNEL``; ``also`` has the values of further channels.
     """
     values = {CHANNEL: VALUE, **(also or {})}
     versions = dict.fromkeys(values, saver.get_next_version(None, None))
@@ -76,12 +79,12 @@ def put_arguments(
 
 
 def holds(found: Any) -> bool:
-    """Whether a tuple that was read is the one that ``put_arguments`` describes."""
+    """Return whether a tuple is the checkpoint that ``put_arguments`` describes."""
     return found is not None and found.checkpoint["channel_values"].get(CHANNEL) == VALUE
 
 
 def find_operations(prober: Prober) -> dict[str, list[str]]:
-    """For each API, the operations that do not merely raise NotImplementedError."""
+    """Return, for each API, the operations that do more than raise NotImplementedError."""
     return {api: [name for name, reason in _reasons(prober, api) if reason is None] for api in APIS}
 
 
@@ -104,10 +107,10 @@ def _reasons(prober: Prober, api: str) -> Iterator[tuple[str, str | None]]:
 
 
 def write_first(prober: Prober, apis: list[str], name: str, thread: str) -> str:
-    """Put one checkpoint through the first API that accepts it, and return that API.
+    """Put a checkpoint through the first API that accepts it, and return that API.
 
     Raises:
-        TargetError: none does.
+        TargetError: no API accepts it.
     """
     troubles = []
     for api in apis:
@@ -124,7 +127,7 @@ def write_first(prober: Prober, apis: list[str], name: str, thread: str) -> str:
 
 
 def reads_back(prober: Prober, api: str, thread: str) -> bool:
-    """Whether the latest checkpoint of ``thread`` is the one that ``write_first`` put."""
+    """Return whether the latest checkpoint of ``thread`` is the one that ``write_first`` put."""
     try:
         return holds(prober.call(api, "get_tuple", config(thread)))
     except Exception:  # noqa: BLE001 - not to give back is not to give back, however
@@ -135,8 +138,9 @@ _TIMED = 8
 
 
 def time_of_a_call(prober: Prober, api: str) -> float:
-    """Milliseconds that an operation takes: the mean of a put, writes, a read and a listing, each
-    by the best of several calls, so that what else the machine does counts little.
+    """Return the milliseconds of an operation: the mean of a put, a write, a read and a listing.
+
+    Of each, the best of several calls counts, so that other work of the machine matters little.
     """
     thread = f"probe-timed-{api}"
     times: list[float] = []

@@ -1,4 +1,6 @@
-"""The probe's work inside the child process: import, open, write, open again, call everything."""
+"""The probe's work in the child process: it imports, opens, writes, reopens, and calls
+everything.
+"""
 
 import contextlib
 import dataclasses
@@ -34,24 +36,24 @@ from saverproof_faults.servers.server import ServerUnavailable
 THREAD = "probe-kept"
 _TIMED_OPENINGS = 5
 _PATIENCE_S = 10.0
-"""How long another process may say nothing while nothing moves in it."""
+"""Seconds that another process may be silent without any progress."""
 
 
 @dataclass(slots=True)
 class Survey:
-    """One survey under way."""
+    """The state of a survey of one target."""
 
     target: Target
     loop: Loop
     stage: Callable[[str], None]
 
     def prober(self, saver: Any) -> probe_calls.Prober:
-        """Calls ``saver``, and says so."""
+        """Return a caller of ``saver`` that reports each call as a stage."""
         return probe_calls.Prober(saver, self.loop, self.stage)
 
 
 def need(ref: TargetRef, progress: Progress) -> Need | None:
-    """The server that a target needs.
+    """Return the server that a target needs, or None.
 
     Raises:
         TargetError: the target cannot be used.
@@ -67,7 +69,7 @@ def need(ref: TargetRef, progress: Progress) -> Need | None:
 
 
 def survey(data: Unknown, progress: Progress) -> Facts:
-    """Find out everything that ``Facts`` holds.
+    """Find out everything that ``Facts`` has about a target.
 
     Raises:
         TargetError: the target cannot be judged as it is.
@@ -87,7 +89,9 @@ def survey(data: Unknown, progress: Progress) -> Facts:
 
 
 def _placed(error: OpeningError, ref: TargetRef) -> OpeningError:
-    """The same with the place in the author's code, and what to install if something is missing."""
+    """Return the error with the place in the author's code, and what to install if that is
+    missing.
+    """
     cause = error.__cause__
     while isinstance(cause, OpeningError):
         cause = cause.__cause__
@@ -98,7 +102,7 @@ def _placed(error: OpeningError, ref: TargetRef) -> OpeningError:
 
 
 def _try_drivers(target: Target) -> None:
-    """Each driver that the target declares has to have what the declaration says.
+    """Check that each driver the target declares has what the declaration names.
 
     Raises:
         TargetError: one of them does not.
@@ -198,7 +202,7 @@ def _forgets(name: str, when: str) -> TargetError:
 
 
 def _alone(work: Survey, workspace: Workspace, api: str) -> str | None:
-    """Why a second process cannot use the store while this one has it open; None if it can."""
+    """Return why a second process cannot use the store while it is open here, or None if it can."""
     work.stage("opening the saver from another process while it is open here")
     try:
         found = _look_elsewhere(work.target, workspace, api)
@@ -217,7 +221,7 @@ def _look_elsewhere(target: Target, workspace: Workspace, api: str) -> bool:
 
 
 def look(data: Written, progress: Progress) -> bool:
-    """Whether the checkpoint that a survey wrote can be read in this process.
+    """Return whether this process can read the checkpoint that a survey wrote.
 
     Raises:
         TargetError: the saver cannot be opened here.
@@ -230,7 +234,9 @@ def look(data: Written, progress: Progress) -> bool:
 
 
 def _opening_time(work: Survey, folder: Path) -> float:
-    """The best of several, so that what else the machine does counts little."""
+    """Return the milliseconds of an opening: the best of several, since the machine has other
+    work.
+    """
     times: list[float] = []
     for _ in range(_TIMED_OPENINGS):
         with fresh_workspace(folder, work.target) as workspace:
@@ -241,7 +247,7 @@ def _opening_time(work: Survey, folder: Path) -> float:
 
 
 def _beside(path: str | None, ref: TargetRef) -> str | None:
-    """A path that is meant relative to the file which defines the target."""
+    """Return a path that is relative to the target's file as an absolute one; None stays None."""
     if path is None:
         return None
     file = ref.file or getattr(importlib.import_module(str(ref.module)), "__file__", None)

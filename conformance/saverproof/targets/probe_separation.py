@@ -1,4 +1,4 @@
-"""Whether a target's workspaces have stores of their own: one is written, the other looked at."""
+"""Finds out whether a target's workspaces are separate: one is written, another is looked at."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ OTHERS = "what the other workspace wrote"
 def what_is_shared(
     target: Target, folder: Path, loop: Loop, api: str, stage: Callable[[str], None]
 ) -> str | None:
-    """What shows in one workspace of a target what was written in another; None if nothing does.
+    """Return what shows that two workspaces of a target share a store, or None if nothing does.
 
-    A store that is durable is closed before the other one is opened: some are used by one at a
-    time. Nothing is said of a target that cannot be asked.
+    A durable store is closed before the other one is opened, since some can be open only once at a
+    time. Return None as well if the saver cannot be opened.
     """
     with ExitStack() as stack:
         first, second = (stack.enter_context(fresh_workspace(folder, target)) for _ in range(2))
@@ -41,7 +41,7 @@ def what_is_shared(
 
 
 class _Look:
-    """One thread with two checkpoints and a task's writes, on which two workspaces are tried."""
+    """A thread with two checkpoints and one task's writes, to test two workspaces with."""
 
     def __init__(self, target: Target, loop: Loop, api: str, stage: Callable[[str], None]) -> None:
         self._target = target
@@ -53,7 +53,7 @@ class _Look:
         self._puts: list[tuple[Any, ...]] = []
 
     def one_after_the_other(self, first: Workspace, second: Workspace) -> str | None:
-        """With stores that are closed in between."""
+        """Test with only one workspace open at a time; return what is shared, or None."""
         with self._prober(first) as own:
             before = self._written(own)
         with self._prober(second) as other:
@@ -63,7 +63,10 @@ class _Look:
             return self._changed(own, before)
 
     def side_by_side(self, first: Workspace, second: Workspace) -> str | None:
-        """With stores that are gone when they are closed."""
+        """Test with both workspaces open, for stores that are gone when closed.
+
+        Return what is shared, or None.
+        """
         with self._prober(first) as own, self._prober(second) as other:
             before = self._written(own)
             return self._shown(other) or self._changed(own, before)
@@ -74,7 +77,7 @@ class _Look:
             yield Prober(saver, self._loop, self._stage)
 
     def _written(self, own: Prober) -> str:
-        """Write, and say what is shown of it."""
+        """Write the thread, and return what the saver shows of it."""
         first = put_arguments(own.saver, self._thread)
         self._puts = [first, put_arguments(own.saver, self._thread, first[1]["id"])]
         for put in self._puts:
@@ -87,7 +90,9 @@ class _Look:
         return config(self._thread, self._puts[-1][1]["id"])
 
     def _shown(self, other: Prober) -> str | None:
-        """What a workspace shows that it was never given. Afterwards it has deleted the thread."""
+        """Return what the other workspace shows of the first one, or None. Then delete the thread
+        there.
+        """
         thread = config(self._thread)
         if any(self._try(other, "get_tuple", one) for one in (thread, self._latest)):
             return "get_tuple finds in one what was put in another"
@@ -122,7 +127,7 @@ class _Look:
         return repr(parts)
 
     def _try(self, prober: Prober, operation: str, *arguments: Any) -> Any:
-        """The answer, or None: what raises is for the contracts to judge."""
+        """Return the answer, or None if the saver raises: contracts judge that."""
         try:
             return prober.call(self._api, operation, *arguments)
         except Exception:  # noqa: BLE001 - whatever it raises, nothing of the other is shown

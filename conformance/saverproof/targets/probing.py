@@ -1,4 +1,4 @@
-"""Getting to know a target: from the pytest process, through a child in which its code runs."""
+"""Probes a target from the pytest process, through a child process in which its code runs."""
 
 import os
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import NEED, PROBE, PROBING, Unknown
 
 PROBE_SILENCE_S = 30.0
-"""Seconds that each stage of getting to know a target may take while nothing moves."""
+"""Seconds that each stage of a probe may take without any progress."""
 
 
 def probe(
     ref: TargetRef, setting: Setting, servers: Servers, silence_s: float = PROBE_SILENCE_S
 ) -> Facts:
-    """Import the target in a child process, open it, write, open it again, and call its methods.
+    """Import the target in a child process, open it, write, reopen it, and call its methods.
 
-    The server that it needs is there from now on, until ``servers`` are ended.
+    The server that it needs stays until ``servers`` are ended.
 
     Raises:
-        TargetError: it cannot be judged as it is; the one line says why.
+        TargetError: it cannot be judged as it is; the message is one line that says why.
     """
     stage = "starting"
 
@@ -48,7 +48,7 @@ def probe(
 
 
 def _last_words(gone: JudgeGone) -> str:
-    """Where the thread that crashed or was waited for stood, else what the process printed last."""
+    """Return where the thread that crashed or hung was, or else what the process printed last."""
     _, _, current = gone.stacks.partition("Current thread")
     frames = [line.strip() for line in current.splitlines() if line.startswith("  File ")]
     library = os.path.dirname(os.__file__)

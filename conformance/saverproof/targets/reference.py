@@ -1,4 +1,4 @@
-"""How a target is found again, in this process or another."""
+"""References to targets, by which this process or another finds them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -7,24 +7,24 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class TargetRef:
-    """Where a target lives: an attribute of a module, or of a file outside any package."""
+    """The place of a target: an attribute of a module, or of a file outside of any package."""
 
     saver: str
-    """What the user wrote after ``--saver``, for messages."""
+    """The text that the user wrote after ``--saver``, for messages."""
     module: str | None
-    """Dotted name of the module, or None for a file."""
+    """The dotted name of the module; None for a file."""
     file: str | None
-    """Absolute path of the file, or None for a module."""
+    """The absolute path of the file; None for a module."""
     attribute: str
-    """Dotted path of the attribute in the module or file."""
+    """The dotted path of the attribute in the module or file."""
     shares_store: bool = False
-    """Whether its workspaces were found to share a store."""
+    """True if its workspaces were found to share a store."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, for a child process."""
+        """Return the reference as plain data, for a child process."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The reference that ``to_json`` gave."""
+        """Return the reference that ``to_json`` converted."""
         return cls(**data)

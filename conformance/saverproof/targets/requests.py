@@ -1,4 +1,4 @@
-"""What the process that gets to know a target can be asked for."""
+"""Requests to the process that probes targets."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from saverproof_faults.servers.keeper_client import Need
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A target that is to be got to know, and a scratch folder for its workspaces.
+    """A target to probe, and a scratch folder for its workspaces.
 
-    ``keepers`` are those of the servers that the run has: see
-    ``saverproof_faults.servers.keeper_client``.
+    ``keepers`` are those of the run's servers: see ``saverproof_faults.servers.keeper_client``.
     """
 
     ref: TargetRef
@@ -26,13 +25,13 @@ class Unknown:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Return the request that ``asdict`` converted."""
         return cls(TargetRef.from_json(data["ref"]), data["folder"], data["keepers"])
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A workspace in which a checkpoint was put, to be read through ``api`` by another process."""
+    """A workspace with a checkpoint that another process is to read through ``api``."""
 
     ref: TargetRef
     workspace: Mapping[str, Any]
@@ -40,12 +39,12 @@ class Written:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Return the request that ``asdict`` converted."""
         return cls(**{**data, "ref": TargetRef.from_json(data["ref"])})
 
 
 PROBING = Service(f"{__package__}")
-"""``python -m saverproof.targets``."""
+"""The service that runs ``python -m saverproof.targets``."""
 
 NEED: Request[TargetRef, Any] = Request(
     PROBING, "need", TargetRef.from_json, lambda answer: answer and Need.from_json(answer)
@@ -53,6 +52,6 @@ NEED: Request[TargetRef, Any] = Request(
 """The server that a target needs (``Need``), or None."""
 PROBE: Request[Unknown, Facts] = Request(PROBING, "probe", Unknown.from_json, as_it_is)
 LOOK: Request[Written, bool] = Request(PROBING, "look", Written.from_json, bool)
-"""Whether a second process sees what a first one wrote."""
+"""The question whether a second process sees what a first one wrote."""
 FORGETS = "durable=False"
-"""Stands in the message about a saver that does not keep what it was given."""
+"""The hint in messages about a saver that does not keep its data."""

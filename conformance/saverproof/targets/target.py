@@ -1,4 +1,4 @@
-"""The ``target`` decorator, by which an author says how a saver is opened."""
+"""The ``target`` decorator, by which an author declares how a saver is opened."""
 
 import inspect
 import re
@@ -18,8 +18,8 @@ from saverproof_faults.servers.kinds import ServerKind
 
 ManagerOfSaver = AbstractContextManager[Any] | AbstractAsyncContextManager[Any]
 Opener = Callable[[Workspace], ManagerOfSaver]
-"""An author's function: given a workspace, a context manager (sync or async) that yields a
-saver.
+"""An author's function: it takes a workspace, and returns a context manager (sync or async) that
+yields a saver.
 """
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}")
@@ -42,14 +42,14 @@ class Target:
     check: Callable[[Workspace], list[str]] | None = None
     drivers: tuple[object, ...] = ()
     known: str | None = None
-    """Path of a known-violations file, relative to the file that defines the target."""
+    """The path of a known-violations file, relative to the file that defines the target."""
     opening: str | None = None
-    """Source text that opens the saver in a reproducer without the kit."""
+    """Source text that opens the saver in a reproducer, which runs without the kit."""
     server: ServerKind | None = None
-    """Where each workspace has a place of its own."""
+    """The kind of server in which each workspace has a place of its own, such as a database."""
     examples: tuple[str | Program, ...] = ()
-    """Programs that are run first, or the paths of artefacts that hold them, relative to the file
-    that defines the target.
+    """Programs that are run first, or paths of artefacts with programs, relative to the file that
+    defines the target.
     """
     ref: TargetRef | None = None
 
@@ -70,20 +70,20 @@ class Target:
 
     @property
     def keeps_elsewhere(self) -> bool:
-        """Whether what it keeps is known not to lie in the folder of its workspace."""
+        """True if the saver is known to keep data outside of its workspace's folder."""
         return self.drop is not None or self.server is not None
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Those of its examples that are steps."""
+        """The examples that are given as steps."""
         return tuple(example for example in self.examples if not isinstance(example, str))
 
     def __call__(self, workspace: Workspace) -> Any:
-        """The context manager that the author's function gives for ``workspace``."""
+        """Return the context manager that the author's function gives for ``workspace``."""
         return self.open(workspace)
 
     def at(self, ref: TargetRef) -> "Target":
-        """The same target, knowing where it was found."""
+        """Return the same target with the reference by which it was found."""
         return replace(self, ref=ref)
 
 
