@@ -14,6 +14,7 @@ from saverproof.targets.calling import LEAVE, Api, Each, api_of
 from saverproof.targets.event_loop import Loop
 
 _MOST_LISTED = 10_000
+"""Items above which a listing counts as endless. No program stores as many checkpoints."""
 
 
 class EndlessListing(Exception):  # noqa: N818 - of the saver, as far as can be seen
