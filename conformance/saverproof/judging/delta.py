@@ -77,7 +77,7 @@ def rebuilt(context: Context, address: Address, channel: str) -> Any:
 
 
 def same_rebuilt(before: ChannelHistory, after: ChannelHistory) -> bool:
-    """Return whether a channel is still rebuilt from the same, or has its value stored now.
+    """Return whether a delta channel is rebuilt as before, or has its value stored now.
 
     Also return True if either history is unclear.
     """

@@ -147,7 +147,7 @@ FILTERED = {sort: Fact("filtered") for sort in FilterSort}
 
 
 class Cause(Enum):
-    """What a difference depends on, as found by a second look."""
+    """Causes of differences, as found by second looks."""
 
     ANY_UNKNOWN = "whatever is unknown is answered like this"
     OTHER_THREAD = "it is a checkpoint of another thread"
@@ -255,8 +255,8 @@ class Difference:
 
 
 Judged = Fact | Circumstance | type[Step] | Contract
-"""What is counted: a fact; a circumstance of what was compared; a step that did its work and
-nothing else; or the contract of a scene.
+"""The things that are counted: a fact; a circumstance of what was compared; a step that did its
+work and nothing else; or the contract of a scene.
 """
 
 

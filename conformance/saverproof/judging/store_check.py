@@ -17,6 +17,7 @@ from saverproof.steps.identifiers import mint
 
 NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
+"""A checkpoint number that no program uses."""
 _VERY_MANY = 300
 """Checkpoints above which the whole store is not read after each step, which would take their
 square.

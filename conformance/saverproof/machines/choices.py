@@ -1,4 +1,4 @@
-"""What Hypothesis chooses for a step: the rule, and a seed from which the rule draws."""
+"""The choices of Hypothesis for a step: a rule, and a seed from which the rule draws."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Diagnosis:
     pool: Sequence[Mistake] = MISTAKES
     found: list[Established] = field(default_factory=list)
     memory: Remembered = field(default_factory=Remembered)
-    """The findings of other searches of the same saver. Those searches report them."""
+    """What other searches of the same saver have found. Those searches report it."""
     recalled: int = 0
     """Runs for which ``memory`` was asked. The count is limited, since an unknown flaw would ask
     for every run.

@@ -13,6 +13,7 @@ from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
+"""Characters of an expected or observed value that a finding shows."""
 
 
 def finding(

@@ -39,6 +39,7 @@ from saverproof.steps.definitions import Program, Step
 from saverproof.steps.describing import describe
 
 _NAME_SETS = 1_000
+"""Numbers from which a program's name set is drawn: many more than a theme has sets."""
 
 
 class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):

@@ -97,7 +97,7 @@ def _upsert() -> tuple[Theme, ...]:
 
 
 class UpsertMachine(SaverMachine):
-    """What is put, or written, a second time."""
+    """Checkpoints and writes that are stored a second time."""
 
     enforces = upsert.TABLE.contracts
     themes = _upsert()

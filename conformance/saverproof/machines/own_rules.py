@@ -53,9 +53,9 @@ class OwnRule:
 
     @property
     def _fields(self) -> dict[str, tuple[str, ...]]:
-        """The step's fields that hold each argument.
+        """For each argument, the step's fields that hold it.
 
-        Of two arguments that would use the same field, the second is held by value.
+        Of two arguments for the same field, the second is held as a value.
         """
         held: dict[str, tuple[str, ...]] = {}
         for name, draw in self.draws.items():

@@ -13,6 +13,7 @@ from saverproof.reference.store import CheckpointRow, Shelf
 
 CHAIN = "deletion/prune-keeps-delta-chain"
 _PAGE = 1_024
+"""Checkpoints that the saver looks at, as PostgresSaver 3.1.2 did (langgraph issue 8448)."""
 
 
 # -- what a seed is -------------------------------------------------------------------------

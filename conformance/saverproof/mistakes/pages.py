@@ -10,6 +10,7 @@ from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Shelf
 
 PAGE = 100
+"""Rows of a page, after which these savers stop."""
 # A copy into a deleted thread finds there what was left.
 COPIES = {"deletion/copy-complete", "deletion/copy-independent"}
 

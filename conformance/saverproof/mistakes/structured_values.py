@@ -19,8 +19,11 @@ from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Blob, Shelf, Version, WriteRow
 
 _EDGE = 4_096
+"""Bytes at each end of a value that a fingerprint covers."""
 _CHUNK = 16_384
+"""Bytes of a piece in which large values are kept."""
 _INLINE = 1_024
+"""Bytes of metadata up to which it is kept in the row."""
 
 
 def _as_json(value: Any) -> Any:

@@ -15,6 +15,7 @@ from saverproof.reference.store import Blob, CheckpointRow, Shelf, Version
 RUNS = "deletion/runs"
 _COLUMN = 32
 _PAGE = 100
+"""Namespaces of a page, after which these savers stop."""
 
 
 class RunsOf(ReferenceSaver):

@@ -112,6 +112,7 @@ TIES: tuple[Program, ...] = (
 """Ids that occur in several threads, as after a copy, at the ends of pages."""
 
 _MANY = range(1, 106)
+"""Numbers for names, a few more than a page of a hundred."""
 MANY: tuple[Program, ...] = (
     (*(checkpoint(f"thread {number}", number) for number in _MANY), ListTuples(None)),
     (

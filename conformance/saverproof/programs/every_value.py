@@ -10,6 +10,7 @@ from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put, Put
 from saverproof.values import Value, values
 
 _AT_ONCE = 24
+"""Values that one program stores together."""
 _OF_BOTH = ("plain", "falsy", "scalar", "container", "object", "message")
 
 

@@ -14,6 +14,7 @@ from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import Step
 
 _TRIES = 6
+"""Makers that are asked for a step before a put is made, which is legal at any time."""
 
 
 def next_step(model: Model, choose: Random, theme: Theme) -> Step:

@@ -11,6 +11,7 @@ from saverproof.steps.definitions import ListTuples, Program, Step
 
 _NESTED = "child"
 _BOB = frozenset({2, 3, 8})
+"""Numbers of the checkpoints by the user bob; the others are ann's."""
 
 
 def _stored() -> tuple[Step, ...]:
@@ -49,6 +50,7 @@ _FILTERS: tuple[dict[str, Any] | None, ...] = (
     {"user_id": "nobody"},
 )
 _BEFORES = (None, 3, 6)
+"""Bounds of listings, as checkpoint numbers; None for no bound."""
 
 
 def questions(limit: int | None) -> Program:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 from saverproof.values import Value
 
 Json: TypeAlias = Any
-"""What JSON can hold."""
+"""Any value that JSON can hold."""
 
 
 class IdForm(StrEnum):
@@ -29,7 +29,7 @@ class IdForm(StrEnum):
 
 
 class Times(StrEnum):
-    """The order of checkpoints' times while their ids rise."""
+    """The order of the times of checkpoints whose ids rise."""
 
     RISING = "rising"
     EQUAL = "equal"

@@ -11,6 +11,7 @@ from saverproof.steps.expanding import MARK
 from saverproof.values import Value, show
 
 _WIDTH = 60
+"""Characters of a name or value in a step's line."""
 _MOST_WRITES = 40
 """The most writes of a batch that are listed; of a longer batch, only the number is given."""
 

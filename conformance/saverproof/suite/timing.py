@@ -15,6 +15,7 @@ from saverproof.facts import Facts
 LIMITS_S = {"quick": 180.0, "default": 480.0, "deep": 7_200.0}
 """Seconds of a run without ``--saver-budget``, by profile. Only slow savers are held to them."""
 _SLOW_CALL_MS = 10.0
+"""Milliseconds of an operation from which a saver counts as slow."""
 _SLOW_OPENING_MS = 120.0
 """Milliseconds of an opening from which a saver counts as slow. A local one on a busy machine takes
 much less.
@@ -114,7 +115,9 @@ _LEAST: Mapping[str, Cost] = {
 short program of each theme.
 """
 _LEAST_OF_OTHERS = Cost(0.3, 400, 12)
+"""The guessed cost of what is never left out, for families that are not listed above."""
 _UNKNOWN = Cost(1.0, 500, 10)
+"""The guessed cost of an item of a family that is not listed above."""
 
 
 def seconds_of(family: str, cost: Cost, facts: Facts) -> float:

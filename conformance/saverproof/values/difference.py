@@ -10,6 +10,7 @@ from saverproof.values.comparison import same
 from saverproof.values.rendering import show
 
 _WIDTH = 120
+"""Characters of each of the two values in a line."""
 
 
 def difference(expected: Any, observed: Any) -> str:

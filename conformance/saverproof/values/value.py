@@ -41,7 +41,7 @@ class Value:
 
     @property
     def is_none(self) -> bool:
-        """Whether it is None, which more kinds than one have."""
+        """True if it is None. Several kinds have None among their values."""
         return self.source() == "None"
 
     def to_json(self) -> list[Seed]:

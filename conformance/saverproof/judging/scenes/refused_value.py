@@ -25,6 +25,7 @@ from saverproof.values import Value
 
 _BAD = Value("unserializable", 0)
 _TASK = 91
+"""A task number that programs do not use otherwise."""
 _ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
 
 

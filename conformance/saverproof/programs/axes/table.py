@@ -6,7 +6,7 @@ from saverproof.capability import Capability
 from saverproof.programs.axes.axis import Axis, Point, Touched, axis
 
 DURABLE, OWN_STORE = "durable", "own store"
-"""What a point needs beside capabilities: a saver that keeps its data; workspaces kept apart."""
+"""Needs of points other than capabilities: a saver that keeps its data, and separate workspaces."""
 
 PARENT = axis(
     "parent of a put",
