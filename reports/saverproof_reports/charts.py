@@ -27,6 +27,7 @@ _IN_ORDER = ("statement", "io", "system call", "call", "acknowledged", "instant"
 """The kinds of places of a kill: those inside an operation, its end, and any time."""
 
 _STEPS = (1, 1.5, 2, 3, 5, 7)
+"""The bounds of columns within each power of ten, about 1.5 times as large from one to the next."""
 _BOUNDS = (0.0, *(step * 10.0**power for power in range(-1, 6) for step in _STEPS), inf)
 
 

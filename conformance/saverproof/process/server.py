@@ -19,6 +19,7 @@ from saverproof.process.requests import Handlers
 
 STACKS_SIGNAL = signal.SIGUSR1
 _PR_SET_PDEATHSIG = 1
+"""The kernel's number of this option for prctl(2)."""
 _YOUNGEST = 10_000
 """Objects made between two collections of garbage. With Python's default, a twelfth of the time of
 judging goes into looking for garbage that is hardly there.

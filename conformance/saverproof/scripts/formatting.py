@@ -12,6 +12,7 @@ WIDTH = 100
 """Characters of a line, as in the kit's own code."""
 _MODE = Mode(line_length=WIDTH, target_versions={TargetVersion.PY311})
 _UNBROKEN = Mode(line_length=100_000, magic_trailing_comma=False)
+"""A layout that is longer than any statement, so that the formatter breaks none."""
 _HANGING = 8
 """Spaces before the rest of a line that is broken."""
 _SHALLOW = 45

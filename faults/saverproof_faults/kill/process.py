@@ -12,7 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+"""The kernel's number of this option for prctl(2)."""
 _MADV_COLLAPSE = 25
+"""The kernel's number of this advice for madvise(2)."""
 _SELF = Path("/proc/self")
 
 

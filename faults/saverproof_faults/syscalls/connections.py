@@ -25,6 +25,7 @@ _SENDS = frozenset({CallKind.SEND, CallKind.WRITE})
 _RECEIVES = frozenset({CallKind.RECEIVE, CallKind.READ})
 _MSG_PEEK = 2
 _PIECE = 1 << 16
+"""Most bytes that are read at once."""
 _ANSWERS_WITHIN_S = 2.0
 """Seconds for a server to take a message, or to answer it."""
 _ENDS_WITHIN_S = 2.0

@@ -21,6 +21,7 @@ from saverproof_faults.syscalls.numbers import Processor, Trapped, by_number, pr
 _PR_SET_NO_NEW_PRIVS, _PR_SET_PTRACER = 38, 0x59616D61
 _SET_MODE_FILTER, _GET_NOTIFICATION_SIZES = 1, 3
 _WITH_LISTENER = 1 << 3
+"""The kernel's flag SECCOMP_FILTER_FLAG_NEW_LISTENER."""
 _ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 _NUMBER, _PROCESSOR, _ARGUMENTS = 0, 4, 16

@@ -7,7 +7,9 @@ import struct
 import sys
 
 HERE = -100
+"""The kernel's AT_FDCWD: a path is relative to the working folder."""
 _PIDFD_GETFD = 438
+"""The number of the system call pidfd_getfd, on every processor."""
 _PAGE, _LONGEST_PATH = 4096, 4096
 _PIECE = struct.Struct("<QQ")
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 _TAKE, _ANSWER, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
 _WAKE_ON_SAME_PROCESSOR = 1
+"""The kernel's flag SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP."""
 _GO_ON = 1
+"""The kernel's flag SECCOMP_USER_NOTIF_FLAG_CONTINUE."""
 _TAKEN, _ANSWERED = struct.Struct("<QIIiIQ6Q"), struct.Struct("<QqiI")
 
 

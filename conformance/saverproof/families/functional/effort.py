@@ -45,3 +45,6 @@ EFFORTS = {
     "default": ProgramEffort(steps=500, examples=2, bulk=True, heavy=True),
     "deep": ProgramEffort(steps=10_000, examples=40, bulk=True, heavy=True),
 }
+"""Profile -> the amount of work: quick for every push, default for merges, deep for nights
+(docs/time.md has what they take).
+"""

@@ -49,6 +49,9 @@ EFFORTS = {
     "default": GraphEffort(all_modes=True, programs=8, rounds=1),
     "deep": GraphEffort(all_modes=True, programs=500, rounds=3),
 }
+"""Profile -> the amount of work: quick for every push, default for merges, deep for nights
+(docs/time.md has what they take).
+"""
 
 
 @dataclass(frozen=True, slots=True)
