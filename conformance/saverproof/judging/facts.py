@@ -39,7 +39,7 @@ class Fact:
 
 
 HANG = "hang"
-"""The name of the facts that a call returns at all."""
+"""The name of facts about whether a call returns at all."""
 
 # --- checkpoints and their content -------------------------------------------------------------
 
@@ -174,8 +174,8 @@ class Listed:
     """What was known of a checkpoint when a listing was wrong about it.
 
     ``removed_by`` is the operation that removed it. ``wrong_metadata`` are the keys that the saver
-    shows wrongly in any case. ``filters_ignored`` is True if a filter that fits nothing gives as
-    much.
+    shows wrongly in any case. ``filters_ignored`` is True if a filter that fits no checkpoint gives
+    some all the same.
     """
 
     address: Address
@@ -211,7 +211,7 @@ class Part(Protocol):
     """The part of an answer that was compared."""
 
     def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
-        """Write the comparison with an answer, which is given as an expression.
+        """Write a comparison of this part of an answer, which is given as an expression.
 
         Raises:
             NoScriptError: a script cannot show this.

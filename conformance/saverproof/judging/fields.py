@@ -374,7 +374,7 @@ def values_of(found: Any) -> Mapping[str, Any]:
 
 
 def value_agrees(channel: Channel, name: str, values: Mapping[str, Any]) -> bool:
-    """Return whether a tuple's channel values have this channel as they should."""
+    """Return whether these channel values show the channel as they should, or as they may."""
     if name not in values:
         return channel.value is None or channel.optional
     if channel.value is None:

@@ -211,7 +211,7 @@ class Blaming:
     ) -> tuple[tuple[Trait, ...], frozenset[str]]:
         """Return the traits that a program needs, and the other contracts that it shows broken.
 
-        Return nothing of either if patience ends.
+        Both are empty if patience ends.
         """
         needs: list[Trait] = []
         try:

@@ -59,12 +59,12 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     Attributes:
         target: the saver's target, or the function that opens it.
-        apis: through which of "sync" and "async" it is called; with both, they take turns.
+        apis: the APIs through which it is called: "sync", "async", or both in turns.
         themes: the kinds of programs: which rules they use how often, and which names.
-        enforces: the invariants: contracts that no step may show to be broken.
-        contracts: the ids of those of them to be enforced; empty for all.
+        enforces: the invariants: contracts that no step may break.
+        contracts: the ids of the invariants that are enforced; empty for all.
         strict: whether contracts that are advice are enforced as well.
-        examples: programs that are taken before any is made.
+        examples: programs that are run before any is made.
 
     Raises:
         ContractBroken: the saver broke an enforced contract.

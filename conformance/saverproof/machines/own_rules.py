@@ -123,10 +123,10 @@ def rule(*, weight: int = 4, **draws: Draw) -> Callable[[Function], Function]:
 
 
 def invariant(function: Function) -> Function:
-    """Make a method of a machine an invariant: it must not raise, after whatever step.
+    """Make a method of a machine an invariant, which must not raise after any step.
 
-    It looks at ``self.saver`` and ``self.model`` and changes nothing; its docstring says what it
-    demands.
+    The method looks at ``self.saver`` and ``self.model`` and changes nothing. Its docstring says
+    what it demands.
     """
     setattr(function, _INVARIANT, True)
     return function

@@ -95,7 +95,7 @@ def _ruled(name: str, maker: Maker, number: int) -> Callable[..., None]:
 
 
 def kit_rules(machine: type) -> dict[str, Maker]:
-    """Return the makers behind the kit's rules of a class, by attribute name."""
+    """Return the makers of the kit's rules in a class, by the names of its attributes."""
     return {name: maker for name, _, maker in marked(machine, _MAKER)}
 
 

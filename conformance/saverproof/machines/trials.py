@@ -1,4 +1,4 @@
-"""Runs programs on fresh workspaces: new ones, or given ones again with a closer look."""
+"""Runs programs on fresh workspaces: programs made step by step, or given ones once more."""
 
 from __future__ import annotations
 

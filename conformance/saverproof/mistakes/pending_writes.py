@@ -1,4 +1,4 @@
-"""Savers that lose, misplace or displace pending writes."""
+"""Savers that lose pending writes, or mix up their places."""
 
 from __future__ import annotations
 

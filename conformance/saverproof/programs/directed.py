@@ -220,7 +220,7 @@ OWN_CHANNELS: tuple[Program, ...] = (
         ListTuples(THREAD),
     ),
 )
-"""Writes to LangGraph's own channels that are not special writes, each made three times."""
+"""Writes to LangGraph's own channels that are not special writes, and batches of equal writes."""
 
 
 def _twice(channel: str) -> Program:

@@ -18,8 +18,8 @@ def same(expected: Any, observed: Any) -> bool:
     """Return whether two values are equal and of the same types, at every depth.
 
     True is not 1, 1 is not 1.0, -0.0 is not 0.0, and NaN is NaN. The order of dict keys does not
-    count. Times with a zone are the same if clock and offset are. An exception equals its repr
-    text, since that is what LangGraph's serializer keeps of it.
+    count. Times with a zone are the same if clock and offset are. An expected exception is the same
+    as its repr text, since that is what LangGraph's serializer keeps of it.
     """
     kind = type(expected)
     if kind is not type(observed):

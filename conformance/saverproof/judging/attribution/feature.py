@@ -65,7 +65,7 @@ def values_of(
     *facts: str,
     never_for: frozenset[str] = frozenset(),
 ) -> Feature:
-    """Return the feature of having values of certain groups; texts replace them.
+    """Return the feature of having values of certain groups; without it, texts replace them.
 
     Each kind of value is a part, since a saver may lose one kind and refuse another for other
     reasons.
@@ -103,7 +103,7 @@ def _each(change: Callable[[Any], Step]) -> Callable[[Program], Program]:
 
 
 def field_of(contract: str, name: str, plain: Any) -> Feature:
-    """Return the feature of a step's field that differs from its ``plain`` value."""
+    """Return the feature of having a value other than ``plain`` in a field of a step."""
 
     def touches(step: Step) -> bool:
         return bool(getattr(step, name, plain) != plain)
@@ -116,7 +116,7 @@ def field_of(contract: str, name: str, plain: Any) -> Feature:
 
 
 def extras_of(contract: str, name: str) -> Feature:
-    """Return the feature of one field in a config's extras."""
+    """Return the feature of having one field in the extras of a config."""
 
     def touches(step: Step) -> bool:
         return bool(getattr(getattr(step, "extras", PLAIN), name))
@@ -143,7 +143,7 @@ def metadata_keys(
     *never_for: str,
     only_for: frozenset[str] = frozenset(),
 ) -> Feature:
-    """Return the feature of certain metadata keys."""
+    """Return the feature of having certain metadata keys; without it, these keys are left out."""
 
     def touches(step: Step) -> bool:
         return isinstance(step, Put) and any(map(wanted, step.metadata or {}))

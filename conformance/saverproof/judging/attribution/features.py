@@ -63,8 +63,8 @@ def asked_about(
     """Yield the features of a program that may be behind a breach, the most telling first.
 
     A feature with parts is given part by part. ``kind`` is the kind of fact that differs. Only
-    features for which ``concerned`` is true are given. The program itself is searched last, because
-    that takes longest.
+    features for which ``concerned`` is true are given. Whether the program has a feature is checked
+    last, because that takes longest.
     """
     for feature in FEATURES:
         parts = [
@@ -87,9 +87,7 @@ def of_family(contracts: Iterable[str]) -> tuple[Feature, ...]:
 
 
 def evidence(step: Step, features: Iterable[Feature]) -> Iterable[Circumstance]:
-    """Return the circumstances, one for each feature of the step, that judging the step
-    counts for.
-    """
+    """Return the circumstances that judging a step is evidence for: one for each feature it has."""
     return (EVIDENCE[feature.contract] for feature in features if feature.touches(step))
 
 

@@ -49,13 +49,15 @@ def batch_is_mixed(case: Case) -> bool:
 
 
 def of_the_task(case: Case) -> bool:
-    """Return whether the extra write belongs to the batch's task."""
+    """Return whether a write that should not be there belongs to the batch's task."""
     item = case.difference.item
     return isinstance(item, tuple) and bool(item[0] == task_id(_batch(case).task))
 
 
 def of_the_batch(case: Case) -> bool:
-    """Return whether the extra write is one of the batch: same task, channel and value."""
+    """Return whether a write that should not be there has the batch's task, and its channel and
+    value.
+    """
     step = _batch(case)
     task, channel, value = case.difference.item
     return bool(task == task_id(step.task)) and any(

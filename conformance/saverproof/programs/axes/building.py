@@ -30,7 +30,7 @@ FIRST = 10
 """The first number of a history. Numbers below it and between the next ones stay free."""
 _SUBJECT, _MANY = FIRST + 3, 98
 _LATER, _DAY_S = 1_000, 86_400
-"""Times go on, and back, by days."""
+"""Checkpoints are a day apart. Where times are reversed, they count down from day ``_LATER``."""
 _FORMS = {"None": IdForm.NONE, "empty text": IdForm.EMPTY}
 _NAMESPACES = {"not there": None, "a name": "child"}
 

@@ -12,18 +12,20 @@ from saverproof.programs.axes.bounds import at_least
 from saverproof.steps.definitions import DeltaHistory, Put
 
 _NEAR, _FAR = 2, 10
-"""Checkpoints between a question and the value before it: as few as this, as many as that."""
+"""Depths in checkpoints: up to the first, a stored value is near a read; from the second, it is
+far.
+"""
 
 
 def put(step: Put) -> Iterator[Touched]:
-    """Yield the points of a put's values: delta snapshots or plain values."""
+    """Yield the points of the axes that a put touches: delta snapshots or plain values."""
     for _, value in step.changes:
         if value is not None:
             yield table.SEED.at("a snapshot" if value.kind == "delta-snapshot" else "a plain value")
 
 
 def delta_history(step: DeltaHistory, model: Model) -> Iterator[Touched]:
-    """Yield the points of a read of delta histories."""
+    """Yield the points of the axes that a read of delta histories touches."""
     if not step.channels:
         yield table.DELTA.at("no channels")
         return

@@ -22,7 +22,7 @@ _COLUMN, _UUID, _MANY = 32, 36, 100
 
 
 def put(step: Put, model: Model) -> Iterator[Touched]:
-    """Yield the points of a put: its run, and whether it is put again or after a removal."""
+    """Yield the points of the axes that a put touches: its run, and whether it is put again."""
     yield from _run_id(step, model)
     address = (step.thread, step.namespace, step.number)
     present = model.record(address)
@@ -38,7 +38,7 @@ def put(step: Put, model: Model) -> Iterator[Touched]:
 
 
 def special_writes(step: PutWrites) -> Iterator[Touched]:
-    """Yield the point for special writes in a batch: none, alone, or beside regular ones."""
+    """Yield the point that a batch touches: no special writes, only such, or some beside others."""
     special = sum(channel in SPECIAL_INDEX for channel, _ in step.writes)
     if not special:
         yield table.SPECIAL.at("none")
@@ -48,21 +48,21 @@ def special_writes(step: PutWrites) -> Iterator[Touched]:
 
 
 def delete_thread(step: DeleteThread, model: Model) -> Iterator[Touched]:
-    """Yield the points of deleting a thread."""
+    """Yield the points of the axes that deleting a thread touches."""
     yield table.REMOVAL.at("delete_thread")
     yield table.LISTED.at("one")
     yield from _removed(model, (step.thread,))
 
 
 def copy_thread(step: CopyThread, model: Model) -> Iterator[Touched]:
-    """Yield the points of copying a thread."""
+    """Yield the points of the axes that copying a thread touches."""
     yield table.REMOVAL.at("copy_thread")
     yield table.LISTED.at("one")
     yield from _removed(model, (step.source,))
 
 
 def prune(step: Prune, model: Model) -> Iterator[Touched]:
-    """Yield the points of pruning threads."""
+    """Yield the points of the axes that a prune touches."""
     known = [thread in model.threads for thread in step.threads]
     if any(known):
         of_all = step.strategy == "delete"
@@ -72,7 +72,7 @@ def prune(step: Prune, model: Model) -> Iterator[Touched]:
 
 
 def delete_for_runs(step: DeleteForRuns, model: Model) -> Iterator[Touched]:
-    """Yield the points of deleting runs."""
+    """Yield the points of the axes that deleting runs touches."""
     yield table.REMOVAL.at("delete_for_runs")
     records = [model.record(address) for address in model.addresses()]
     known = {_run(record) for record in records if record is not None}
@@ -109,7 +109,7 @@ def _listed(known: list[bool]) -> Iterator[Touched]:
 
 
 def _removed(model: Model, threads: tuple[str, ...]) -> Iterator[Touched]:
-    """Yield the points of what the threads hold, and of an earlier removal or copy."""
+    """Yield the points for what these threads hold, and for an earlier removal or copy."""
     yield table.AFTER.at("questions")
     if model.gone or model.copies:
         yield table.AFTER.at("another removal")
