@@ -28,6 +28,7 @@ MODULES = {
 """Each class of mistakes that a program shows, and the modules of its wrong savers."""
 NAMES = {
     "Faults and kills": (
+        "early-writes-wait",
         "failed-once-failed-forever",
         "large-values-beside-the-database",
         "large-values-never-synced",

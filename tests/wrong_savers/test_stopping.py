@@ -51,6 +51,9 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
         saver.close()
     elif wrong.breaks == "durability/power-cut-loses-nothing":
         assert saving_calls(wrong.saver, tmp_path / "wrong") == ["write checkpoints.log"]
+    elif wrong.name == "early-writes-wait":
+        assert kept_of_early_writes(SqliteReference, tmp_path / "right") == 1
+        assert kept_of_early_writes(wrong.saver, tmp_path / "wrong") == 0
     elif wrong.name == "recovered-in-place":
         assert kept_by_an_interrupted_recovery(LogFileReference, tmp_path / "right") == 2
         assert kept_by_an_interrupted_recovery(wrong.saver, tmp_path / "wrong") is None
@@ -100,6 +103,18 @@ def writes_after_a_torn_tail_are_lost(saver: Any, folder: Path) -> bool:
     found = probe.id_of()
     probe.saver.close()
     return bool(found != 3)
+
+
+def kept_of_early_writes(saver: Any, folder: Path) -> int:
+    """Write before the checkpoint is put, forget the saver, and put it by another one."""
+    probe = Probe(opening(saver), folder, "sync")
+    probe.write(1, [("x", 1)])
+    other = Probe(opening(saver), folder, "sync")
+    other.put(1)
+    found = other.tuple().pending_writes
+    other.saver.close()
+    probe.saver.close()
+    return len(found)
 
 
 def kept_by_an_interrupted_recovery(saver: Any, folder: Path) -> Any:

@@ -179,8 +179,10 @@ def survive(acks: Acks, arguments: Arguments) -> str | None:
 def look(arguments: Arguments) -> dict[str, Any]:
     """Open the store again: what is shown, what is wrong with it, whether it takes writes.
 
-    ``first_answer_ms`` is the time from the beginning to the first answer. What went wrong stands
-    under "opening", "reading", "integrity" or "writing"; the first of them ends the look.
+    Where the arguments say which operation it ``goes_on_with``, that is called as well, and what is
+    shown then is "continued". ``first_answer_ms`` is the time from the beginning to the first
+    answer. What went wrong stands under "opening", "reading", "integrity" or "writing", and ends
+    the look.
     """
     began = time.perf_counter()
     seen: dict[str, Any] = {"shown": {}}
@@ -197,6 +199,10 @@ def look(arguments: Arguments) -> dict[str, Any]:
                 seen["integrity"] = problems[:5]
                 return seen
             stage = "writing"
+            if "goes_on_with" in arguments:
+                calls, _ = settled(driver, arguments)
+                perform(driver, calls[arguments["goes_on_with"]])
+                seen["continued"] = shown_facts(driver, arguments["threads"])
             calls, _ = settled(driver, {**arguments, "program": arguments["afterwards"]})
             for call in calls:
                 perform(driver, call)

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from saverproof.execution.view import LATEST, ShownFacts, parts_of
-from saverproof.steps.definitions import DeleteForRuns, DeleteThread, Program, Prune, Put
+from saverproof.steps.definitions import (
+    DeleteForRuns,
+    DeleteThread,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+)
 
 
 class KillOutcome(StrEnum):
@@ -34,6 +41,17 @@ class KilledRun:
             if self.states[position].get(name) != self.states[position + 1].get(name):
                 return position
         return None
+
+    def revealed_after(self, done: int) -> ShownFacts:
+        """The writes that the next operation shows: they were stored before their checkpoint."""
+        if done >= len(self.program) or not isinstance(self.program[done], Put):
+            return {}
+        before, after = self.states[done : done + 2]
+        return {
+            name: shown
+            for name, shown in after.items()
+            if name not in before and parts_of(name)[3] == "writes"
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +89,25 @@ def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts)
         if gone:
             return KillVerdict(KillOutcome.TORN, torn=gone, doubtful=True)
     return verdict
+
+
+def judge_revealed(run: KilledRun, acknowledged: int, shown: ShownFacts) -> KillVerdict:
+    """Whether acknowledged writes are there once their checkpoint, which came next, has been put.
+
+    They show nowhere before: neither do those that are lost.
+    """
+    expected = run.revealed_after(acknowledged)
+    gone = tuple(name for name in expected if shown.get(name) != expected[name])
+    if not gone:
+        return KillVerdict(KillOutcome.ABSENT)
+    put = run.program[acknowledged]
+    lost = tuple(
+        number
+        for number, step in enumerate(run.program[:acknowledged])
+        if isinstance(put, Put) and isinstance(step, PutWrites)
+        if (step.thread, step.namespace, step.number) == (put.thread, put.namespace, put.number)
+    )
+    return KillVerdict(KillOutcome.LOST, lost, wrong=gone)
 
 
 def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:

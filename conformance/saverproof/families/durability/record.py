@@ -29,7 +29,8 @@ class KillTrial:
     ``acknowledged`` operations had returned; ``flying`` says that the next had begun. ``trouble``
     is why the store could not be used any more; ``seen`` says that it still showed all it should.
     ``beside`` says that a second process was at work, ``survivor`` that it is the one which is
-    judged here, ``hung`` that whoever looked, or went on, came to no end.
+    judged here, ``hung`` that whoever looked, or went on, came to no end, ``continued`` that only
+    the next operation, a put, shows what is wrong.
     """
 
     run: KilledRun
@@ -44,6 +45,7 @@ class KillTrial:
     survivor: bool = False
     seen: bool = False
     hung: bool = False
+    continued: bool = False
 
     @property
     def operation(self) -> str:

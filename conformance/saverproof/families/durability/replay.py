@@ -15,7 +15,7 @@ from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power
 from saverproof.families.durability.power_reporting import EXPECTED
 from saverproof.families.durability.record import KillRecord, KillTrial
-from saverproof.families.durability.trials import Subject, trial_of
+from saverproof.families.durability.trials import Subject, looked_for, trial_of
 from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
@@ -125,6 +125,7 @@ def _tried(bench: KillBench, subject: Subject, place: KillPlace) -> KillTrial:
         result = bench.killed(arguments, place)
         if result.died_by not in (DiedBy.KILL, DiedBy.FINISHED):
             raise NoCleanRunError(result.ending())
+        arguments |= looked_for(subject, result)
         view = bench.looked(arguments, afresh=False)
     return trial_of(subject, place, result, view)
 

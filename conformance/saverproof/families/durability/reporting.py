@@ -102,4 +102,6 @@ def _steps(trial: KillTrial) -> tuple[str, ...]:
     if trial.beside and not trial.survivor:
         steps.insert(0, "meanwhile another process writes to threads of its own")
     steps.append("another process opens the store")
+    if trial.continued:
+        steps.append(f"{describe(program[done])}  -> returned")
     return tuple(steps)

@@ -8,8 +8,8 @@ from saverproof.execution.view import AMONG_ALL, parts_of
 from saverproof.families.durability.kill_source import deaths
 from saverproof.families.durability.record import REOPENS, KillTrial
 from saverproof.scripts.flaky import tried_often
-from saverproof.scripts.kill_script import KillScript
-from saverproof.scripts.opening import opening_of
+from saverproof.scripts.kill_script import DIE, KillScript, KillSource
+from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.verification import first_to_complain
 from saverproof.targets.target import Target
@@ -29,6 +29,9 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
     texts: dict[str, None] = {}
     for trial in trials:
         begun = trial.acknowledged
+        if trial.continued:
+            texts[_continued(opening, trial, contract, api, target.name)] = None
+            continue
         done = begun + 1 if trial.flying else begun
         for death in deaths(trial.place):
             try:
@@ -45,6 +48,18 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
         told = (tried_often(text, contract) for text in tried * _TIMES_OF_SERVERS)
         return next(filter(None, told), "")
     return first_to_complain(tried, contract)
+
+
+def _continued(opening: Opening, trial: KillTrial, contract: str, api: str, name: str) -> str:
+    """A script that puts the checkpoint of early writes when their process has been killed.
+
+    Raises:
+        NoScriptError: there are no statements for one of the steps.
+    """
+    done = trial.acknowledged
+    program = trial.run.program
+    run = KillScript(opening, program[:done], api, name, back=program[done : done + 1])
+    return run.killed(contract, KillSource(DIE, after=True), done, done)
 
 
 def _listed(trial: KillTrial) -> tuple[str, ...]:

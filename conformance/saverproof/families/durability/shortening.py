@@ -86,6 +86,8 @@ def _last(program: Program) -> str:
 def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
     """Those of the run's last operation, and after it."""
     last = len(subject.workload.program) - 1
+    # What a put would show is lost before it is called.
+    least = last - 1 if trial.continued else last
     first = OPENING if trial.place.operation == OPENING else last
     kinds = {trial.place.kind}
     if not trial.place.again:
@@ -95,7 +97,7 @@ def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
     places = [
         replace(place, server=trial.place.server, again=trial.place.again)
         for place in subject.places
-        if place.kind in kinds and (place.operation >= last or place.operation == first)
+        if place.kind in kinds and (place.operation >= least or place.operation == first)
     ]
     return sorted(places, key=lambda place: place.kind is not PlaceKind.ACKNOWLEDGED)
 

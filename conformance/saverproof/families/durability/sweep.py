@@ -17,7 +17,7 @@ from saverproof.families.durability.kill_choice import chosen, phased
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.record import ATOMIC, KILLED, KillRecord, KillTrial
-from saverproof.families.durability.trials import Subject, survivor_of, trial_of
+from saverproof.families.durability.trials import Subject, looked_for, survivor_of, trial_of
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.steps.codec import to_json
 from saverproof_faults import io_to_fail
@@ -64,6 +64,7 @@ class KillSweep:
                 chosen += self._choose(seed, [subject], share)
         chosen += list(self._instants(fixed))
         chosen += self._recoveries(fixed)
+        chosen += self._after_early_writes(fixed)
         Random(self.bench.plan.seed).shuffle(chosen)
         step = max(1, len(chosen) // max(1, self.effort.afresh))
         self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
@@ -141,6 +142,16 @@ class KillSweep:
         choose = Random(f"{self.bench.plan.seed}:recoveries")
         return choose.sample(torn, min(len(torn), self.effort.recoveries))
 
+    def _after_early_writes(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
+        """Where all writes of a checkpoint have returned that is to come: one is never left out."""
+        found = [
+            (subject, KillPlace(PlaceKind.ACKNOWLEDGED, done - 1))
+            for subject in subjects
+            for done in range(1, len(subject.workload.program))
+            if subject.run.revealed_after(done)
+        ]
+        return found[: min(1, self.effort.swept)]
+
     def _instants(self, subjects: list[Subject]) -> Iterator[tuple[Subject, KillPlace]]:
         windows = [self.bench.window_s(s.workload, s.versions) for s in subjects]
         for number in range(self.effort.instants):
@@ -171,7 +182,7 @@ class KillSweep:
                 ):
                     if not self._unusable(result, place):
                         killed.append((subject, place, result))
-                        stores.append(arguments)
+                        stores.append(arguments | looked_for(subject, result))
                         afresh.append(number in self._afresh)
                 self.on_kill()
                 if self.bench.hangs_too_often:
@@ -195,6 +206,7 @@ class KillSweep:
         """One more kill, which the record does not hear of."""
         with self.bench.store_for(subject.workload, subject.versions) as arguments:
             result = self.bench.killed(arguments, place)
+            arguments |= looked_for(subject, result)
             view = self.bench.looked(arguments, afresh=False)
         return trial_of(subject, place, result, view)
 

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
+from saverproof.families.durability.judging import (
+    KilledRun,
+    KillOutcome,
+    KillVerdict,
+    judge,
+    judge_revealed,
+)
 from saverproof.families.durability.kill_places import KillPlace
 from saverproof.families.durability.record import KillTrial
 from saverproof.families.durability.workloads import Workload
@@ -31,6 +37,12 @@ class Subject:
     places: list[KillPlace] = field(default_factory=list)
 
 
+def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
+    """What a look needs to know beside the store: the put that shows writes which came early."""
+    done = len(result.acknowledged)
+    return {"goes_on_with": done} if subject.run.revealed_after(done) else {}
+
+
 def trial_of(
     subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
 ) -> KillTrial:
@@ -42,17 +54,21 @@ def trial_of(
         verdict = KillVerdict(KillOutcome.NOT_FIRED)
     else:
         verdict, seen = _judged(subject, acknowledged, flying, view, trouble)
+    revealed = KillVerdict(KillOutcome.ABSENT)
+    if verdict.kept and view.value is not None and "continued" in view.value:
+        revealed = judge_revealed(subject.run, acknowledged, view.value["continued"])
     return KillTrial(
         subject.run,
         tuple(subject.versions),
         place,
         acknowledged,
         flying,
-        verdict,
+        verdict if revealed.kept else revealed,
         trouble,
         None if view.value is None else view.value.get("first_answer_ms"),
         beside,
         seen=seen,
+        continued=not revealed.kept,
         hung=view.died_by is DiedBy.DEADLINE,
     )
 
