@@ -30,7 +30,7 @@ def at_rest(within_s: float = 0.5) -> bool:
     """Wait until no other thread of this process is at work.
 
     Returns:
-        Whether they came to rest; one that never does is waited for ``within_s`` seconds.
+        True if they came to rest, False if one was still at work after ``within_s`` seconds.
     """
     deadline = time.monotonic() + within_s
     others = [

@@ -9,7 +9,7 @@ _PAGE = "https://saverproof.github.io/saverproof/contracts/"
 
 
 def page_of(promised: Contract) -> str | None:
-    """Return the page on a contract in the documentation, or None if it is not the kit's own."""
+    """Return the documentation page on a contract, or None if another distribution adds it."""
     ours = any(promised.id == one.id for table in TABLES for one in table.contracts)
     # The site's headings lose the slash in their anchors.
     return f"{_PAGE}#{promised.id.replace('/', '')}" if ours else None

@@ -43,7 +43,7 @@ class Judge:
         self._start = start
         self._process: Child | None = None
         self._kept: Mapping[str, Any] = {}
-        """What the process has reported as certain about the plan that it judges."""
+        """The results that the process has reported as certain, for the plan that it judges."""
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """Return the outcome of ``plan``.

@@ -1,4 +1,4 @@
-"""The older releases that ``--saver-upgrade-from`` asks for, installed before savers are judged."""
+"""Install the older releases that ``--saver-upgrade-from`` asks for, before savers are judged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OPTION = "--saver-upgrade-from"
 
 
 def with_older_releases(savers: Sequence[Facts], texts: Sequence[str]) -> tuple[Facts, ...]:
-    """The savers with the older releases of each that were asked for.
+    """Return the savers' facts, with the older releases of each that were asked for.
 
     Raises:
-        ReleaseError: one is of none of these savers, or cannot be had.
+        ReleaseError: a release is of none of these savers, or cannot be installed.
     """
     try:
         asked = {text: requested(text) for text in dict.fromkeys(texts)}

@@ -45,7 +45,7 @@ class LineCounter:
     def counting(self) -> Iterator[None]:
         """Count ``lines`` from 0, on this thread and on those started since entering.
 
-        What other threads still do once the block has its answer is waited for, and counted.
+        The work that other threads still do at the end of the block is waited for, and counted.
         """
         self.lines = 0
         before = sys.gettrace()

@@ -1,4 +1,4 @@
-"""Bytes that this process sends and receives over TCP, as the system counts them for sockets."""
+"""Count the bytes that this process sends and receives over TCP, as Linux counts them."""
 
 import os
 import socket
@@ -11,19 +11,19 @@ from saverproof_faults.counters.process_io import Transferred
 
 _DESCRIPTORS = Path("/proc/self/fd")
 _TCP_INFO_BYTES = 232
-"""Room for all that Linux tells of a socket since 4.19, of which two numbers are read."""
+"""Bytes of struct tcp_info since Linux 4.19. Two numbers of it are read."""
 _RECEIVED, _SENT = 128, 200
-"""Where tcpi_bytes_received and tcpi_bytes_sent stand in struct tcp_info."""
+"""Offsets of tcpi_bytes_received and tcpi_bytes_sent in struct tcp_info."""
 
 
 class SocketIo:
-    """What passes over the connections that are open when it is asked.
+    """A counter of the bytes that pass over this process's connections.
 
-    A connection that is opened and closed between two looks is not seen.
+    A connection that is both opened and closed after ``begin`` is not counted.
     """
 
     def begin(self) -> None:
-        """Count from here."""
+        """Begin to count."""
         self._before = dict(_transferred())
 
     @property
@@ -32,7 +32,7 @@ class SocketIo:
         return len(self._before)
 
     def passed(self) -> Transferred:
-        """What passed since ``begin``."""
+        """Return the bytes that were received and sent since ``begin``."""
         read = written = 0
         for inode, now in _transferred():
             before = self._before.get(inode, Transferred(0, 0))
@@ -42,7 +42,7 @@ class SocketIo:
 
 
 def _transferred() -> Iterator[tuple[str, Transferred]]:
-    """Yield each TCP connection of this process, once, and what has passed over it."""
+    """Yield the inode of each TCP connection of this process, and its bytes so far."""
     seen = set()
     for name in os.listdir(_DESCRIPTORS):
         with suppress(OSError):

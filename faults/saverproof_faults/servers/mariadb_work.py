@@ -1,4 +1,4 @@
-"""The rows that MariaDB or MySQL goes through in one database."""
+"""Count the rows that MariaDB or MySQL goes through in one database."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ _SOURCES = {
         "WHERE object_schema = %s AND index_name IS NOT NULL",
     ),
 }
-"""Queries for all rows and for those that an index led to, by the variable of the server that lets
-it count: MariaDB has both, MySQL the second.
+"""Variable that makes the server count -> the queries for all rows read, and for those read by an
+index. MariaDB has both variables, MySQL only the second.
 """
 
 
 class MariaDbWork:
-    """Counts the work of the database ``name``; see ``ServerWork``. ``run`` executes a statement.
+    """A counter of the work in the database ``name``; see ``ServerWork``.
+
+    ``run`` executes a statement.
 
     Raises:
         ServerUnavailable: the server does not count.
@@ -46,11 +48,11 @@ class MariaDbWork:
         self._queries = _SOURCES[on[0]]
 
     def begin(self) -> None:
-        """Count from here."""
+        """Begin to count."""
         self._before = self._now()
 
     def done(self) -> Mapping[str, int]:
-        """Return what was done since ``begin``."""
+        """Return the counts since ``begin``, by name."""
         every, indexed = (now - then for now, then in zip(self._now(), self._before, strict=True))
         return {"unindexed": max(every - indexed, 0), "rows": indexed}
 

@@ -1,6 +1,7 @@
-"""The rows and blocks that PostgreSQL goes through in one database.
+"""Count the rows and blocks that PostgreSQL goes through in one database.
 
-A session tells the server's statistics when it ends, so that whoever asks waits for that.
+A session reports what it has read to the statistics only when it ends. Therefore each count
+waits for the sessions to end.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 from saverproof_faults.servers.server import ServerUnavailable
 
 _TELLS = 15
-"""The first major version in which what a session has told is known at once."""
+"""The first major version whose statistics have a session's report at once."""
 _PATIENCE_S = 10.0
 """Seconds for sessions to end after their clients have closed them."""
 _PAUSE_S = 0.003
+"""Seconds between two looks for sessions that still end."""
 _SESSIONS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
     "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
@@ -34,16 +36,16 @@ DO $$ BEGIN
   EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database());
 END $$
 """
-"""A table of a few blocks is best gone through as a whole. So that it shows whether an index leads
-to what is asked for, sessions go another way if there is one.
+"""The statement that makes sessions use an index if there is one. In tables of a few blocks the
+planner would read everything, and hide whether an index exists for a query.
 """
 
 
 class PostgresWork:
-    """Counts the work of a database; see ``ServerWork``.
+    """A counter of the work in a database; see ``ServerWork``.
 
     Raises:
-        ServerUnavailable: the server does not count, or tells too late.
+        ServerUnavailable: the server does not count, or its statistics come too late.
     """
 
     def __init__(self, connection: Any) -> None:
@@ -59,12 +61,12 @@ class PostgresWork:
         connection.execute(_PLANNED_AS_LARGE)
 
     def begin(self) -> None:
-        """Count from here, with what the planner is told of tables in use."""
+        """Begin to count, once the planner knows the present sizes of the tables."""
         self._connection.execute("ANALYZE")
         self._before = self._now()
 
     def done(self) -> Mapping[str, int]:
-        """Return what was done since ``begin``."""
+        """Return the counts since ``begin``, by name."""
         now = self._now()
         return {name: count - self._before[name] for name, count in now.items()}
 
@@ -81,10 +83,10 @@ class PostgresWork:
 
 
 def wait_until(over: Callable[[], bool], otherwise: str) -> None:
-    """Wait until something is over.
+    """Wait until ``over`` returns True.
 
     Raises:
-        ServerUnavailable: it takes too long; ``otherwise`` says what has not happened.
+        ServerUnavailable: that takes too long; ``otherwise`` is the message.
     """
     deadline = time.monotonic() + _PATIENCE_S
     while not over():

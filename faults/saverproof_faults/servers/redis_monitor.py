@@ -14,7 +14,7 @@ _SHOWN = re.compile(r'[\d.]+ \[(\d+) \S+\] "([\w.]+)"(?: "((?:[^"\\]|\\.)*)")?')
 
 @dataclass(frozen=True, slots=True)
 class SeenCommand:
-    """A command; ``key`` is its first word, and ``line`` all that the server showed."""
+    """A command. ``key`` is its first argument, and ``line`` the whole line that MONITOR showed."""
 
     database: int
     name: str
@@ -23,9 +23,9 @@ class SeenCommand:
 
 
 class RedisMonitor:
-    """Sees the commands of all databases until it is closed.
+    """A monitor of the commands in all databases, until it is closed.
 
-    ``connection`` is another one to the same server.
+    ``connection`` is another connection to the same server.
 
     Raises:
         RefusedError: the server does not let its commands be seen.
@@ -42,7 +42,7 @@ class RedisMonitor:
             raise
 
     def seen(self) -> Iterator[SeenCommand]:
-        """Yield what the server was asked since the monitor was made, or asked last."""
+        """Yield the commands since the monitor was made, or since the last call."""
         end = f"saverproof:{self._asking.ask('CLIENT', 'ID')}"
         self._asking.ask("ECHO", end)
         while True:

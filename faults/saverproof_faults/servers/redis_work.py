@@ -1,4 +1,4 @@
-"""The commands that Redis runs in one database, and the entries that they go through."""
+"""Count the commands that Redis runs in one database, and the entries that they go through."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from saverproof_faults.servers.redis_monitor import RedisMonitor, SeenCommand
 from saverproof_faults.servers.server import ServerUnavailable
 
 _WHOLE = {"SMEMBERS": "SCARD", "HGETALL": "HLEN", "HKEYS": "HLEN", "HVALS": "HLEN"}
-"""Commands that go through all that a key holds, and what tells how much that is."""
+"""Command that goes through everything under a key -> command that counts its entries."""
 _IN_BATCHES = frozenset({"SCAN", "SSCAN", "HSCAN", "ZSCAN"})
 _BATCH = re.compile(r'"COUNT" "(\d+)"', re.IGNORECASE)
 _USUAL_BATCH = 10
-"""Entries that SCAN goes through at once where it has no COUNT."""
+"""Entries that SCAN goes through in one call without COUNT: Redis's default."""
 _OF_CONNECTIONS = frozenset({"AUTH", "CLIENT", "HELLO", "INFO", "PING", "QUIT", "SELECT"})
-"""Commands that drivers send for each connection: a pool has as many as it likes."""
+"""Commands that drivers send for each connection. Their number depends on the pool."""
 _OF_MODULES = ("FT.",)
 
 
 class RedisWork:
-    """Counts the work of the database of a DSN; see ``ServerWork``."""
+    """A counter of the work in the database of a DSN; see ``ServerWork``."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
@@ -32,14 +32,18 @@ class RedisWork:
         self._connection.ask("SELECT", self._number)
 
     def begin(self) -> None:
-        """Count from here: until ``done``, all commands are shown to this process."""
+        """Begin to count. Until ``done``, Redis shows all commands to this process."""
         try:
             self._monitor = RedisMonitor(self._dsn, self._connection)
         except RefusedError as refused:
             raise ServerUnavailable(f"Redis shows none of its commands: {refused}") from None
 
     def done(self) -> Mapping[str, int]:
-        """Return what was done since ``begin``."""
+        """Return the counts since ``begin``, by name.
+
+        Raises:
+            ServerUnavailable: a module's command was used, whose work Redis does not report.
+        """
         with closing(self._monitor):
             commands = [
                 one
@@ -56,8 +60,9 @@ class RedisWork:
         self._connection.close()
 
     def _entries(self, command: SeenCommand) -> int:
-        """How many entries a command has gone through that it did not name, in a store that has not
-        changed much since.
+        """Return how many entries a command has gone through without naming them.
+
+        They are counted now, so the store must not have changed much since.
         """
         if command.name == "KEYS":
             return int(self._connection.ask("DBSIZE"))
