@@ -100,7 +100,7 @@ class OwnIds:
         if operation == "put_writes":
             config, writes, task, *path = arguments
             return self.config(config), writes, self._task(task), *path
-        # Listings have what is told of each item before their config.
+        # In listings a callback comes before the config.
         return tuple(self.config(a) if isinstance(a, Mapping) else a for a in arguments)
 
     def _named(self, key: str, value: Any) -> Any:

@@ -168,7 +168,7 @@ async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
             except Exception as error:  # noqa: BLE001 - a saver may raise anything
                 seen.listed[thread] = {(thread, "", ""): raised(error)}
     if wanted.threads is not None and wanted.among_all:
-        # Whether such a listing must answer is not for those to say who only look.
+        # Whether such a listing may raise is judged elsewhere.
         with suppress(Exception):
             everything = await api.ask_items(saver, "list", every, None)
             found = {contents_of(one)[0] for one in everything}
@@ -209,7 +209,7 @@ def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
         listed = {contents_of(found)[0][1] for found in listing}
         for namespace in sorted({"", *listed}):
             latest = driver.get_tuple(config_of(latest_key(thread, namespace)))
-            # A thread of which nothing is left says nothing.
+            # A thread that holds nothing gives no facts.
             if latest is not None or namespace in listed:
                 shown[fact(thread, namespace, "", LATEST)] = canonical(
                     None if latest is None else contents_of(latest)[0][2]

@@ -15,7 +15,7 @@ from saverproof.process import heartbeat
 from saverproof.steps.definitions import OwnStep, Step
 
 if TYPE_CHECKING:
-    # Features know scenes, and those the context that they are played in.
+    # Importing it here would be circular: features import scenes, and scenes import this module.
     from saverproof.judging.attribution.feature import Feature
 
 
@@ -96,7 +96,7 @@ class Context:
         heartbeat.beat(len(self.taken))
         try:
             answer = operation()
-            # Some objects raise whatever is asked of them, their class included.
+            # Some objects raise on every access, even of their class.
             isinstance(answer, Raised)
             return answer
         except KeyboardInterrupt:

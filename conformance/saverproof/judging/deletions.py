@@ -66,7 +66,7 @@ def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) ->
             if not refuses_nones(context, asked, listing.error) and not refuses_no_namespace(
                 context, asked
             ):
-                # What comes for any unknown thread has nothing to do with the removal.
+                # If a listing of any unknown thread raises, the removal is not the cause.
                 nobody = ask(context, steps.ListTuples(NEVER_USED)).error is not None
                 cause = Cause.EMPTY_THREAD if nobody and not context.model.listing(asked) else None
                 log = context.facts.by(WholeListing(asked))
@@ -87,7 +87,7 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
         else:
             judge_listed(context, asked, address, item)
     for address in set(model.listing(asked)) - set(listing.addresses):
-        # Whether a listing without a namespace or a limit shows all is not for this to say.
+        # Listings without a namespace or a limit are judged elsewhere.
         if is_listed_by_limit(context, asked, address):
             continue
         if is_listed_by_namespace(context, asked, address):
@@ -186,7 +186,7 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
         record.parent_may_be_gone = True
         if model.latest(address[0], address[1]) == address[2]:
             continue
-        # Nothing is promised of the older ones, not even that what is kept of them is whole.
+        # Nothing is promised of older checkpoints, not even that those kept are complete.
         model.leave_alone(address)
         if address[0] not in with_delta:
             kept.append(address)
@@ -240,7 +240,7 @@ def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
 
 def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
     for (address, channel), expected in before.items():
-        # Of a nested call that began at a checkpoint which is gone, nothing needs to be kept.
+        # If a nested call began at a checkpoint that is gone, nothing of it has to be kept.
         if context.model.record(address) is not None:
             shown = rebuilt(context, address, channel)
             alike = same_rebuilt(expected, shown)

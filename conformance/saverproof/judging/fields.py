@@ -220,7 +220,7 @@ class _Named(Field):
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        # Hot: one is made for each key and channel that is compared.
+        # Kept cheap: one is made for each key and channel that is compared.
         self.detail = self.name = name
 
 
@@ -271,7 +271,7 @@ def _time(record: Record) -> str:
 def _time_source(writer: ScriptWriter, record: Record, value: str) -> str:
     del writer
     step = record.step
-    # The script's own helper says which time a checkpoint bears that was given no other.
+    # The script's own helper has the time of a checkpoint that was given no other.
     return f'checkpoint({step.number}, {{}}, {{}})["ts"]' if step.clock is None else quoted(value)
 
 

@@ -52,8 +52,8 @@ def _placed(context: Context, step: ListTuples, items: list[Any]) -> list[Addres
     wanted = model.listing(step)
     placed = [_address(context, numbers, item) for item in items]
     taken: set[Address] = set()
-    # What is left alone may look like anything: it is taken for another checkpoint only where
-    # that one should be listed, and no other item is it.
+    # A checkpoint that is not judged may look like anything. It is taken for another one only if
+    # that one should be listed and no other item stands for it.
     for left_alone in (False, True):
         for at, named in enumerate(placed):
             if (named in model.unexpected) is not left_alone:

@@ -54,7 +54,7 @@ def _judge_selection(context: Context, step: ListTuples, listing: Listing) -> No
         if model.record(address) is not None:
             _look_by_id(context, address)
         listed = _known_of(model, step, address)
-        # Where nothing but the filter excludes it: whether this filter is ignored, or all are.
+        # If only the filter excludes it, find out whether the saver ignores all filters.
         filtered = not listed.wrong_metadata and address in model.listing(
             replace(step, filter=None)
         )
@@ -160,7 +160,7 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
         context.facts.merge(log)
         context.facts.agree(facts.LISTED_ALIKE)
         return
-    # The doubts are only due to the listing so far: look by id with an open mind.
+    # So far only the listing gave reason to doubt, so the read by id is judged without doubts.
     record.doubts = doubts
     for write, before in zip(writes, doubted, strict=True):
         write.doubted = before
@@ -229,7 +229,7 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
     shown, whole = limited.everything, unlimited.everything
     right = _is_start(shown, whole, step.limit)
     if not right:
-        # What is missing without a limit is not for the limited listing to leave out.
+        # The limited listing may be right about what the unlimited one leaves out.
         wanted = {*whole, *context.model.listing(replace(step, limit=None))}
         newest_first = sorted(wanted, key=lambda address: address[2], reverse=True)
         right = _is_start(shown, newest_first, step.limit)

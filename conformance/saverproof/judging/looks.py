@@ -163,7 +163,7 @@ class Itself:
         opened, known = len(writer.blocks), writer.position
         write(last, writer)
         if len(writer.blocks) > opened:
-            # The step closes the saver and opens it again: all of the script has to end well.
+            # The step closes the saver and opens it again, so the whole script must not raise.
             writer.guard = complaints.in_format(expected)
         else:
             complaints.guarded(writer, writer.take_back(known), expected, observed.error)

@@ -77,7 +77,7 @@ def _judge_unequal(
     found = [write for _, write in sorted(places, key=lambda place: place[0])]
     ordered = sorted(found, key=sort_key)
     if [*map(sort_key, found)] != [*map(sort_key, ordered)]:
-        # A write that shows another's value may be taken for it, and seem out of place.
+        # A write that shows another's value may be paired with it, and seem out of order.
         note = log.mask if missing or all_doubted else log.differ
         wanted = [as_shown(write) for write in ordered]
         note(facts.WRITE_ORDER, address, wanted, shown, part=ORDER)
@@ -221,7 +221,7 @@ def _pending(writer: ScriptWriter, difference: Difference) -> list[PendingWrite]
 def _say_observed(writer: ScriptWriter, found: str, pending: list[PendingWrite]) -> None:
     shown = "tuple(write) for write in found.pending_writes or ()"
     if any(write.value.group == "exception" for write in pending):
-        # The script's own exception is another object than the one that comes back.
+        # Exceptions are not equal: the script's is another object than the one that comes back.
         shown = (
             "(task, name, repr(value) if isinstance(value, Exception) else value)"
             " for task, name, value in found.pending_writes or ()"

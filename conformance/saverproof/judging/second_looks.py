@@ -27,7 +27,7 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
         and sort_of(step.filter) is FilterSort.HOSTILE_KEY
         and ask(context, replace(step, filter=None)).error is None
     ):
-        # To refuse such a key is right, as long as the same listing works without it.
+        # A saver may refuse a hostile key, as long as the same listing works without it.
         context.facts.agree(facts.FILTERED[FilterSort.HOSTILE_KEY])
         return
     if refuses_nones(context, step, error):
@@ -68,7 +68,7 @@ def refuses_no_namespace(context: Context, step: ListTuples) -> bool:
     """Return whether a listing raises only because it names no namespace."""
     if step.thread is None or step.namespace is not None:
         return False
-    # In the root there may be nothing that the filter is held against.
+    # Without the filter, since the root may hold nothing that it can be compared with.
     unfiltered = ask(context, replace(step, filter=None))
     return unfiltered.error is not None and ask(context, replace(step, namespace="")).error is None
 

@@ -207,7 +207,7 @@ def _are_of_one_fact(one: Difference, other: Difference) -> bool:
         return one.write is other.write
     if one.fact != other.fact or one.address is None or other.address is None:
         return False
-    # A value that is carried on is one for all checkpoints that have it.
+    # Checkpoints that carry a value on share it, so their numbers do not matter.
     alike = slice(2 if one.kind in facts.OF_VALUES else 3)
     return one.address[alike] == other.address[alike]
 

@@ -66,7 +66,7 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
                 facts.UNREADABLE, address, "the checkpoint", observed
             )
         elif known is None:
-            # What comes for anything unknown has nothing to do with what happened here.
+            # If reads of any unknown id raise, what happened here is not the cause.
             alike = answers_unknown_alike(context, address, observed)
             cause = Cause.ANY_UNKNOWN if alike else None
             log.differ(facts.UNKNOWN_RAISES, address, None, observed, cause=cause)

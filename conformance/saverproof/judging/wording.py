@@ -34,7 +34,7 @@ def shown(difference: Difference, width: int) -> tuple[str, str]:
 def _text(value: Any, difference: Difference, width: int) -> str:
     if isinstance(value, Raised):
         return str(value)[:width]
-    # Where a call raised or never came back, what was expected is said in words.
+    # If a call raised or never returned, the expectation is a text already.
     in_words = isinstance(difference.observed, Raised) or difference.kind.name == HANG
     if in_words and isinstance(value, str):
         return value[:width]

@@ -99,7 +99,7 @@ class Blaming:
     def _similar(self, run: ProgramRun, breach: Breach) -> list[Breach]:
         """Return the unpredicted breaches with the contract or the kind of fact of ``breach``."""
         kind = kind_of(breach)
-        # What cannot be read may be told by another call that raises.
+        # A checkpoint that cannot be read may make different calls raise.
         kinds = REFUSED if kind in REFUSED else {kind}
         return [b for b in self._left(run) if b.contract == breach.contract or kind_of(b) in kinds]
 
@@ -113,7 +113,7 @@ class Blaming:
     def _replay(
         self, program: Iterable[Step], *, thorough: bool = True, until: str | None = None
     ) -> ProgramRun:
-        # The first breach of a contract may be one that was predicted.
+        # With known mistakes, the first breach of a contract may be a predicted one.
         until = None if self.diagnosis.found else until
         return self.trials.replay(
             program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
@@ -168,7 +168,7 @@ class Blaming:
         if self.trials.shared is not None:
             if shown := self._shortened_together(program, attempt, most_steps):
                 return shown
-            # Whatever was in the way there is not to stay.
+            # Data in the shared store may have been in the way: start it anew.
             self.trials.shared.reopen()
         return self._shortened(program, attempt, most_steps)
 

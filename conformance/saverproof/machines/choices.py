@@ -7,7 +7,7 @@ from random import Random
 import hypothesis.strategies as st
 from hypothesis import Phase
 
-# Of ranges of more bits Hypothesis prefers small numbers, and then programs repeat their steps.
+# In wider ranges Hypothesis prefers small numbers, and programs then repeat their steps.
 SEEDS = st.integers(0, 2**24 - 1)
 """Seeds from which a rule draws under Hypothesis."""
 

@@ -117,7 +117,7 @@ class Diagnosis:
         return self._compare(run, self.mistakes)
 
     def _compare(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> Compared:
-        # Asked again and again of the same runs while mistakes are weighed against each other.
+        # Comparisons are kept: the same runs are compared again and again.
         known: dict[tuple[str, ...], Compared] = run.notes.setdefault("compared", {})
         names = tuple(each.name for each in mistakes)
         if names not in known:
@@ -262,7 +262,7 @@ class Diagnosis:
         """Yield groups of mistakes that may predict a fact, the likeliest group first."""
         left = [each for each in self.pool if self._may_add(each)]
         if any(isinstance(step, Bulk) for step in run.program):
-            # It takes seconds, and shows little but that much is too much.
+            # Such a program takes seconds, so only the likeliest mistakes are tried on it.
             left = [each for each in left if each.breaks == blamed]
         for belongs in (
             lambda each: each.breaks == blamed,
@@ -275,7 +275,7 @@ class Diagnosis:
             yield tier
 
     def _may_add(self, mistake: Mistake) -> bool:
-        # One that hangs would hang here as well; one whose workspaces are one is told by the probe.
+        # One that hangs would hang here too; the probe finds workspaces that share a store.
         apart = mistake.breaks != isolation.WORKSPACES.id
         return apart and not mistake.hangs and mistake not in self.mistakes
 

@@ -76,7 +76,7 @@ class Differences:
                 unknown[name] += times
             else:
                 elsewhere[(name,)] += times
-        # What a finding shows may have been seen without being counted trial by trial.
+        # A finding may show a difference that was not counted trial by trial.
         covered = max(covered, len(shown))
         return Account(
             covered + unknown.total(),

@@ -32,7 +32,7 @@ def finding(
         summary += " (shortening the program was ended early)"
     expected, observed = shown(difference, WIDTH)
     name, program = violation.contract, violation.program
-    # What an author has added is in no table.
+    # An author's own contract is in no table.
     implied = () if name in own.statements else contract(name).implies
     mistake = violation.mistake
     return Finding(

@@ -226,7 +226,7 @@ class Following(Blaming):
     def _concerns(self, name: str, looked: Collection[str]) -> bool:
         """Return whether differences first blamed on contract ``name`` are worth another look."""
         if WORKSPACES in self.found:
-            # Whatever shows now may be what others have put into the same store.
+            # Anything seen now may be data that another workspace put into a shared store.
             return False
         if name in looked or self.in_vain[name] >= _LOOKS_IN_VAIN:
             return False
@@ -260,7 +260,7 @@ class Following(Blaming):
         if not thorough.breaches:
             return self._unsteady(program, name)
         if not any(each.contract == name for each in shown):
-            # Looked at more closely, the program shows first what this came from.
+            # With a closer look, the program first shows the breach that this one came from.
             if not shown:
                 return self._as_it_was(run, breach)
             name = shown[0].contract
@@ -293,7 +293,7 @@ class Following(Blaming):
         """Shorten a program for one breach, and find the contract to blame."""
         most = MOST_STEPS if name in self.wanted else STEPS_TO_BLAME
         attempt = self._attempt(name)
-        # A long program that shows it by its own questions is not looked at more closely.
+        # A long program that shows the breach by its own reads is not looked at more closely.
         shown = attempt(program)
         if shown is None:
             return self._unsteady(program, name)
@@ -310,7 +310,7 @@ class Following(Blaming):
             short, breach = self._alone(shown, name, mistake) or (short, breach)
         behind = self._keep(contract, short, breach, shortened=shortened, mistake=mistake)
         if mistake is not None and mistake.breaks in self.wanted - self.found.keys():
-            # What the rules blame follows from what the mistake's own program shows.
+            # The breach that the rules blame may only follow from the mistake's own.
             self._show_mistake(mistake)
         return behind
 

@@ -55,7 +55,7 @@ class Hiding:
         before = predictor.steps
         alone = predictor.predict(run, [mistake])
         self._spent += predictor.steps - before
-        # These steps are no part of the search for mistakes.
+        # These steps do not count for the search for mistakes, which has a limit of its own.
         predictor.steps = before
         return alone
 

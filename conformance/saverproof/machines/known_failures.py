@@ -117,7 +117,7 @@ class KnownFailures:
     def _kept(self) -> list[Program]:
         programs: list[Program] = []
         for kept in sorted(set(known.fetch(self.key))) if (known := database()) else ():
-            # Another version of the kit, or of the machine, may have kept it.
+            # Another version of the kit, or of the machine, may have stored the program.
             with suppress(ValueError, SaverproofError):
                 programs.append(from_json(json.loads(kept)))
         return programs

@@ -121,7 +121,7 @@ class Ledger(Differences):
             else:
                 elsewhere[(name,)] += times
         left = elsewhere.total()
-        # What signatures show is seen without a program.
+        # Findings about signatures are shown without a program, so they are not in the total.
         total = max(self.total - left, len(shown))
         return Account(
             total,

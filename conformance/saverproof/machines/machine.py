@@ -87,7 +87,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
         cls.themes = tuple(with_own(theme, cls.own_rules.values()) for theme in cls.themes)
         cls._known = cls._last = None
         install(cls, cls.themes, cls.own_rules)
-        # The kit has made a failing program short before it tells of it, and prints its steps.
+        # The kit itself shortens a failing program, and prints its steps.
         cls.TestCase.settings = hypothesis.settings(
             deadline=None,
             suppress_health_check=list(HealthCheck),
@@ -241,7 +241,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
         if not self._is_driven:
             return
         try:
-            # Of all seeds so far: most of Hypothesis's programs begin as another has begun.
+            # Drawn from all seeds so far: most programs of Hypothesis begin like another one.
             if self._known is not None and not self._under_way:
                 for step in self._known.ending(self.choices.of(0)):
                     self.take(step)

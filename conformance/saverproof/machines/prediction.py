@@ -198,7 +198,7 @@ class Predictor:
         try:
             return trials.replay(program, **how)
         except SaverproofError:
-            # A mistake in opening or closing, of a saver that was not told to be reopened.
+            # The mistake is in opening or closing, which gives no run to compare.
             return None
 
     def _composed(self, mistakes: Sequence[Mistake]) -> type[ReferenceSaver] | None:

@@ -61,7 +61,7 @@ def install(machine: type, themes: Iterable[Theme], own: Mapping[str, Maker]) ->
     for maker, most in copies.items():
         name = names.get(maker, "") or str(getattr(maker, "__name__", "make"))
         for number in range(most):
-            # Hypothesis switches some names off in each program: not all of a rule's at once.
+            # Hypothesis switches some rules off by name in each program: not all copies at once.
             alias = f"{name}_{number}" if number else name
             setattr(machine, f"{_PREFIX}{alias}", _ruled(alias, maker, number))
 

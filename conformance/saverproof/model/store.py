@@ -93,7 +93,7 @@ class Model(Contents):
             record.puts = present.puts + 1
             record.before = present.before
             record.marks = present.marks
-            # What a removal took from a link need not be given back by putting the same link again.
+            # A removal may have cut the link to the parent; the same put need not restore it.
             record.parent_may_be_gone = (
                 present.parent_may_be_gone and record.parent == present.parent
             )

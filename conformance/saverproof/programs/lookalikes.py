@@ -11,7 +11,7 @@ from saverproof.steps.identifiers import mint
 from saverproof.values.metadata import FILTER_VALUES, LONG_TEXT, METADATA_KEYS, METADATA_VALUES
 
 _KEY = "user_id"
-# Never true and 1 together: whether they are equal is open.
+# True and 1 are never used together: whether a filter takes them for equal is open.
 _NUMBERS = (1, "1", 1.0, "1.0", 0, "0", "", "None", "null", None, "True", "true", "False", "01")
 _BOOLEANS = (True, False, "True", "true", "False", "None", None, "")
 _TEXTS = tuple(value for value in FILTER_VALUES if isinstance(value, str))

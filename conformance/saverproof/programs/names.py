@@ -43,14 +43,14 @@ HOSTILE = (
         NameSet(("a", f"a{sign}x"), ("", "y", f"x{sign}y"))
         for sign in (":", "|", "/", ",", "-", "_", "#", "$", "::", "\x1f")
     ),
-    # As applications make them: UUIDs, a part of one, one spelt otherwise, and threads of a thread.
+    # Ids as applications make them: UUIDs, a part of one, other spellings, nested threads.
     NameSet(
         (
             *(_TASK, _TASK.upper(), _TASK.replace("-", ""), _TASK[:8], f"{{{_TASK}}}"),
             *(f"{_TASK}:1", f"{_TASK}:10", f"{_TASK}/{_OTHER_TASK}"),
         )
     ),
-    # Longer than a short text column, and different at the end alone.
+    # Texts longer than a short text column, which differ only at the end.
     NameSet(("a" * 300 + "b", "a" * 300 + "c", "a" * 255)),
 )
 """Thread ids, some with namespaces, that a saver may take for one another."""

@@ -205,7 +205,7 @@ def plainer_one_by_one(program: Program) -> Iterator[Callable[[Program], Program
         if not is_plain_namespace(namespace):
             yield partial(_with_spare, kind="namespace", old=namespace, spare=_namespace)
     for path in filter(None, names_of(program, "path")):
-        # From all of a task's writes at once: a retry keeps its path.
+        # The path goes from all of a task's writes at once, since a retry keeps its path.
         yield partial(renamed, kind="path", names={path: ""})
     for task in names_of(program, "task"):
         yield partial(_with_spare, kind="task", old=task, spare=_task)
@@ -227,7 +227,7 @@ def _with_spare(program: Program, kind: str, old: Any, spare: Callable[[int], An
 
 
 def is_plain_namespace(namespace: str) -> bool:
-    """Return whether a namespace is plain."""
+    """Return whether a namespace is the root or one of the plain names that rewritings make."""
     return namespace in ("", PLAIN_NAMESPACE) or re.fullmatch(r"n\d+", namespace) is not None
 
 

@@ -73,7 +73,7 @@ def _smaller(value: Any) -> Iterator[Any]:
     if value is True:
         yield False
     elif type(value) is int:
-        # A number that may not be below another is found by ever smaller steps.
+        # Ever smaller steps find the least number that a rule allows.
         steps = (value // 2, value - value // 4, value - value // 16, value - 1)
         yield from dict.fromkeys((0, 1, *steps))
 

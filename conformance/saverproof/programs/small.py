@@ -101,7 +101,7 @@ def unrelated(thread: str) -> Program:
 
 
 def _put(number: int, count: int = 1) -> Put:
-    # What has to be serialized lies with its checkpoint in some savers, and apart in others.
+    # Some savers keep serialized values with their checkpoint, others apart from it.
     changes = (("notes", Value("list", count)),)
     parent = number - 1 or None
     return Put(THREAD, "", number, parent, changes=changes, metadata={"run_id": "run"})

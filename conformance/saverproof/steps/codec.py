@@ -100,7 +100,7 @@ class ProgramCodec(Generic[T]):
         return self.kinds.get(name)
 
 
-# By its name: scenes lie far above, and whoever decodes none need not load them.
+# Imported by name and only if needed: scenes belong to a much higher layer.
 _STEPS = ProgramCodec(KINDS, rare="saverproof.judging.scenes")
 to_json, from_json = _STEPS.to_json, _STEPS.from_json
 step_to_json, step_from_json = _STEPS.step_to_json, _STEPS.step_from_json

@@ -61,7 +61,7 @@ class Step:
     """True if it may call methods of a saver that the base class does not have."""
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        # A class with slots is made twice; the second, which takes the first's place, is in use.
+        # A dataclass with slots is made twice: the second class replaces the first.
         if not abstract:
             KINDS[cls.__name__] = cls
 

@@ -67,7 +67,7 @@ class Course:
             took += seconds
             estimated += self.expected.get(name, 0.0)
         for name, since in self.began.items():
-            # One that is late already tells as much as one that has ended.
+            # An item that is late already counts like one that has ended.
             if now - since > self.expected.get(name, 0.0):
                 took += now - since
                 estimated += self.expected.get(name, 0.0)

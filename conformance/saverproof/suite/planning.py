@@ -59,7 +59,7 @@ def shared_store(shares: str) -> str:
 def only_api(contract: Contract) -> str | None:
     """Return the only API through which a contract can be judged, or None if both can."""
     needed = [api for api in (Capability.SYNC, Capability.ASYNC) if api in contract.needs]
-    # What needs both is judged by items that hold them against each other.
+    # A contract that needs both is judged by items that compare them.
     return str(needed[0]) if len(needed) == 1 else None
 
 

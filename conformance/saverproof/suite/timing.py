@@ -191,7 +191,7 @@ def time_plan(
     if whole <= limit or (limit_s is None and not slow):
         return TimePlan(whole / workers, whole / workers, {})
     least_s = sum(least.values())
-    # Below what is never left out, there is nothing to share.
+    # A limit below what is never left out leaves nothing to share.
     share = max(limit - least_s, 0.0) / max(whole - least_s, 1e-9)
     items = {name: least[name] + share * (costs[name] - least[name]) for name in costs}
     return TimePlan(whole / workers, sum(items.values()) / workers, items)

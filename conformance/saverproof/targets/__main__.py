@@ -5,7 +5,7 @@
 import gc
 import sys
 
-# What is imported stays: collecting all the while would make importing take twice as long.
+# Imported objects stay: collecting garbage meanwhile would double the time of imports.
 gc.disable()
 
 from saverproof.process.requests import Handlers

@@ -102,7 +102,7 @@ class EventLoop:
     def close(self) -> None:
         """Cancel what still runs, stop the loop, and end its thread. Closing again does no harm."""
         if self._loop is None:
-            # Closed before it was used: what comes later finds it so.
+            # Closed before it was used: later calls must find it closed.
             self._loop = asyncio.new_event_loop()
             self._loop.close()
         if self._loop.is_closed():
@@ -134,7 +134,7 @@ class InlineLoop:
         try:
             value, error = self._loop.run_until_complete(settled)
         except asyncio.CancelledError:
-            # To whoever waits this is an error like any other, as it is from another thread.
+            # For the caller this is an error like any other, as it is from another thread.
             raise concurrent.futures.CancelledError from None
         except RuntimeError:
             # The loop is closed, or runs already.
@@ -149,7 +149,7 @@ class InlineLoop:
         return self._loop.is_running()
 
     def close(self) -> None:
-        # A loop that something holds runs on a thread that was given up, and ends with the process.
+        # A blocked loop runs on an abandoned thread, which ends with the process.
         if not self._loop.is_closed() and not self.is_blocked():
             self._loop.run_until_complete(_cancel_all())
             self._loop.close()

@@ -18,7 +18,7 @@ def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
     return [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        # What has no file is made as it runs: import machinery, methods of dataclasses.
+        # Generated code, such as import machinery and methods of dataclasses, has no file.
         if not frame.filename.startswith("<") and _is_foreign(Path(frame.filename))
     ]
 

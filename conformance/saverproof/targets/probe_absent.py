@@ -22,7 +22,7 @@ def apis_of(target: Target, operations: dict[str, list[str]]) -> list[str]:
         raise TargetError(
             f"target {target.name!r}: capabilities declines sync and async, expected one to be left"
         )
-    # Without put nothing can be judged through an API; a saver without any put is judged for that.
+    # An API without put cannot be judged; a saver without any put is judged for lacking it.
     whole = [api for api in offered if "put" in operations[api]]
     return whole or [api for api in offered if operations[api]] or offered[:1]
 

@@ -48,7 +48,7 @@ class _Look:
         self._loop = loop
         self._api = api
         self._stage = stage
-        # Nobody else's, an earlier probe's included.
+        # A thread that nobody else uses, not even an earlier probe.
         self._thread = f"probe-{secrets.token_hex(8)}"
         self._puts: list[tuple[Any, ...]] = []
 

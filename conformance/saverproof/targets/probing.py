@@ -34,7 +34,7 @@ def probe(
         stage = str(progress["stage"])
 
     try:
-        # Where most families judge: what an operation costs is to be what it costs there.
+        # Probe where most families judge, so that operations take as long as they will there.
         with scratch_folder(root=in_memory()) as folder, JudgeProcess(setting, PROBING) as child:
             need = child.ask(NEED, ref, silence_s=silence_s, listener=listen)
             if need is not None:

@@ -214,7 +214,7 @@ _WIDE = (
 
 _GROWING = "b'/'.join(bytes(range(256)) * n for n in range({}))"
 _SPECIAL = (
-    # No two parts of them are alike, so that pieces in another order show.
+    # No two parts are alike, so that pieces in a wrong order show.
     chosen(
         "large",
         "large-text",
@@ -235,7 +235,7 @@ _SPECIAL = (
     chosen(
         "unserializable",
         "unserializable",
-        # What runs cannot be stored: pickle and its kin take objects, functions and even locks.
+        # Running things cannot be stored: pickle and the like take objects, functions, even locks.
         *("(n for n in range(<n>))", "sys._getframe()", "{'fine': 1, 'not': [(n for n in ())]}"),
         imports=("import sys",),
     ),

@@ -29,7 +29,7 @@ HOLDING = (
         *(f"Send('node', {held})" for held in _HELD),
         imports=(*_IMPORTS, _TYPES.format("Send")),
     ),
-    # What the loop stores of a channel that is kept as changes, every so many of them.
+    # The snapshots that the loop stores of a delta channel after every so many changes.
     chosen(
         "object",
         "delta-snapshot",

@@ -104,7 +104,7 @@ def came_back(case: Case) -> bool:
 
 def came_back_at_a_put(case: Case) -> bool:
     """Return whether a put brought back what was removed before."""
-    # A value that another checkpoint shows now was put into it by this put, not by an earlier one.
+    # If another checkpoint shows a wrong value, this put caused it, not an earlier one.
     return not (case.elsewhere and case.kind in OF_VALUES) and came_back(case)
 
 

@@ -53,7 +53,7 @@ operation.
 
 _FACTS: Mapping[str, tuple[Fact, ...]] = {
     identity.UNKNOWN_IS_NONE.id: (facts.ABSENT, facts.EXTRA, facts.UNKNOWN_RAISES),
-    # What put said is the address has to be one.
+    # The address that put returned must lead to the checkpoint.
     identity.PUT_RETURNS_ADDRESS.id: (facts.MISSING, facts.UNREADABLE, facts.RETURNED),
     identity.TUPLE_ADDRESSES_ITSELF.id: (facts.MALFORMED, facts.ADDRESS),
     identity.PARENT.id: (facts.PARENT,),

@@ -41,7 +41,7 @@ class Feature(Trait):
     parts: tuple[Feature, ...] = ()
     """Features that this one is made of, if they can be taken out one by one."""
 
-    # Several speak of one contract: each is itself alone.
+    # Features are compared by identity: several have the same contract.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -127,7 +127,7 @@ def extras_of(contract: str, name: str) -> Feature:
         extras: Extras = replace(step.extras, **{name: getattr(PLAIN, name)})
         changed: Step = replace(step, extras=PLAIN if extras == PLAIN else extras)
         if isinstance(changed, Put) and name != "loop":
-            # What joins the metadata is given as such: a saver may lose it there as well.
+            # The entry joins the metadata, so give it there: a saver may lose it there as well.
             joins = merged(
                 changed.metadata or {}, replace(PLAIN, **{name: getattr(step.extras, name)})
             )

@@ -21,7 +21,7 @@ def is_hostile(thread: str) -> bool:
 def is_hostile_namespace(namespace: str) -> bool:
     """Return whether a saver may confuse or refuse a node name in this namespace."""
     first, *others = (part.partition(":")[0] for part in namespace.split("|"))
-    # A second call in one task has a number for a part of its own.
+    # A second call of a subgraph in one task adds a part that is a number.
     nodes = [first, *(node for node in others if not node.isdecimal())]
     return bool(namespace) and not all(map(_PLAIN_NODE.fullmatch, nodes))
 
@@ -49,11 +49,8 @@ def has_hostile_thread(step: Step) -> bool:
 
 
 def has_named_namespace(step: Step) -> bool:
-    """Return whether the namespace is other than the plain forms that LangGraph makes.
-
-    A bare node name counts as such a form as well.
-    """
-    # A bare node name is one of the forms that LangGraph makes, plain as it is.
+    """Return whether the step's namespace is neither the root nor a numbered plain one (``n1``)."""
+    # The first plain namespace is a bare node name, which LangGraph makes as well.
     namespace = getattr(step, "namespace", None) or ""
     return namespace == renaming.PLAIN_NAMESPACE or not renaming.is_plain_namespace(namespace)
 

@@ -145,7 +145,7 @@ def was_added_to(case: Case) -> bool:
     write = case.write
     if write is None:
         return False
-    # One mark on any regular write of the task is enough: the batch was added to others.
+    # One regular write of the task with this mark is enough to know it.
     return not _in_batch(case, write) or any(
         other.index >= 0 and ADDED in other.marks for other in _of_task(case)
     )

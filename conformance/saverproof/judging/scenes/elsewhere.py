@@ -63,7 +63,7 @@ class Elsewhere(Scene):
     def _visit(self, context: Context) -> tuple[list[Any], Any]:
         """Return what a second workspace shows of the first, and of what was put into it."""
         own, log = context.store, context.facts.by(self)
-        # By the same ids in both: one store for all would show it.
+        # Both workspaces use the same ids, so that a store shared by them would show it.
         with Store(own.target, own.folder, own.loop, own.apis[:1], own.ids) as other:
             driver = other.drivers[0]
             shown = [] if own.ids else context.attempt(lambda: list(driver.list_tuples(None, {})))

@@ -112,7 +112,7 @@ class CheckFiles(Scene):
                     expected = "the secrets to be stored"
                     context.facts.differ(facts.RAISED, None, expected, answer)
                     return
-            # Only what is closed is sure to be in the files.
+            # Only after closing is all data sure to be in the files.
             other.close()
             files = list(_files_below(other.workspace.path))
             found = [

@@ -63,7 +63,7 @@ class FirstOperation(Scene):
             return
         expected, cause = f"{self.operation} to work on a new store", None
         if isinstance(answer.error, _SetUpError) and self._works_as_opened(context):
-            # What was opened was set up already.
+            # Opening has set the store up already.
             expected, cause = "the store to be set up again", Cause.SET_UP_ALREADY
         context.facts.differ(_RAISED, None, expected, answer, cause=cause)
 

@@ -27,7 +27,7 @@ class Point:
     families: frozenset[str] = frozenset()
 
 
-# Each is itself alone: to hash all of its points, for every step, would take a while.
+# Axes are compared by identity: hashing all points for every step would take too long.
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
     """One thing that can vary in programs.

@@ -214,7 +214,7 @@ class _RowProgram:
             yield self._listing(number)
 
     def _listing(self, number: int) -> ListTuples:
-        # The question's own limit depends on what the rest of it selects.
+        # The limit depends on how many checkpoints the other arguments select.
         befores = {"a stored id": number, "an id never put": FIRST + 2}
         filters = {"fits some": {"user": "ann"}, "fits none": {"user": "nobody"}}
         asked = ListTuples(

@@ -26,7 +26,7 @@ def rows(family: str, able: Collection[str]) -> list[Row]:
         return [{name: point} for given in points for name, point in given]
     made = [tuple(row) for row in AllPairs(points, filter_func=_may_be_together)]
     met = {pair for row in made for pair in combinations(row, 2)}
-    # Where points are kept apart, the library leaves out a pair now and then.
+    # If points are kept apart, allpairspy sometimes leaves out a pair.
     for axes in combinations(points, 2):
         for pair in product(*axes):
             if pair not in met and _may_be_together(pair):
@@ -67,5 +67,5 @@ def _filled_up(pair: Sequence[Touched], points: list[list[Touched]]) -> tuple[To
 
 
 def _may_be_together(row: Sequence[Touched]) -> bool:
-    # The library asks about rows that are not filled yet, too.
+    # allpairspy also asks about rows that are only partly filled.
     return all(why_apart(*pair) is None for pair in combinations(row, 2))

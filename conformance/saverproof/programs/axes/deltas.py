@@ -122,7 +122,7 @@ class _RowOfDeltas:
                 yield Prune((THREAD,), "delete")
             case _:
                 yield DeleteThread(THREAD)
-                # The same ids are back, and are no family any more.
+                # The same ids are put again, but no longer as parent and child.
                 yield replace(target, parent=None)
                 yield self._put(parent, None, {"count": 8}, self.deltas)
                 yield self._batch(parent)

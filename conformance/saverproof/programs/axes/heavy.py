@@ -32,7 +32,7 @@ _LONG: Program = (
     PutHistory(THREAD, ROOT, 2, 400, 1, marked=150),
     PutHistory(THREAD, ROOT, 402, 400, 401, marked=150, times=Times.FALLING),
     PutHistory(THREAD, ROOT, 802, 300, 801, marked=150, times=Times.EQUAL),
-    # A root, a child of what is not the newest any more, a fork, and a parent with a higher id.
+    # A root, a child of an older checkpoint, a fork, and a parent with a higher id.
     _put(1_103),
     _put(1_104, _NEWEST),
     _put(1_105, 1),

@@ -64,7 +64,7 @@ def removal_of(row: Row, model: Model, threads: tuple[str, str, str]) -> Iterato
         case "copied":
             yield CopyThread(subject, "d")
             subject, stored = "d", [replace(put, thread="d") for put in stored]
-            # It goes on, and reads what the runs of its source have stored.
+            # The copy goes on under another run, and is still based on what its source's runs stored.
             newest = max(stored, key=lambda put: put.number)
             yield replace(_child(newest), metadata={"run_id": _ANOTHER})
         case "put again after a removal":
@@ -134,7 +134,7 @@ def _after(
     copied = row[table.REMOVAL.name] == "copy_thread"
     match row[table.AFTER.name]:
         case "the same is put again":
-            # What lost its parent with the removal does not come back.
+            # Only the root is put again: the others lost their parent with the removal.
             root = next(put for put in stored if put.parent is None)
             again = replace(root, thread=empty) if copied else root
             yield replace(again, changes=_again(root))
