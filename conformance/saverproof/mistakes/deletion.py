@@ -9,8 +9,8 @@ from saverproof.mistakes.registry import mistake
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import CheckpointRow, Shelf
 
-# What delete_thread leaves without a checkpoint can be seen only once that id is put again.
-# A copy into a deleted thread finds there what was left.
+# Data left without a checkpoint shows only when that id is put again.
+# A copy into a deleted thread comes on top of what the deletion left there.
 COPIES = {"deletion/copy-complete", "deletion/copy-independent"}
 GHOSTS = {"deletion/no-ghosts", *COPIES}
 LEFT = {"deletion/thread-all", *COPIES}

@@ -11,7 +11,7 @@ from saverproof.mistakes.registry import mistake
 from saverproof.reference.saver import ReferenceSaver
 
 Metadata = dict[str, Any]
-# None is what a missing key is compared with.
+# A missing key is compared as None.
 NONE = {"filter/none"}
 
 

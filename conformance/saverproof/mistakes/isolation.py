@@ -126,7 +126,7 @@ class LatestOfAnyNamespace(ReferenceSaver):
         return max(rows, key=lambda row: row.id, default=None)
 
 
-# Namespaces whose names are not alike are listed right.
+# Namespaces whose names are not alike are listed rightly.
 @mistake(
     "isolation/nested-namespaces",
     "a key-value scan by prefix lists the namespaces below as well",
@@ -143,7 +143,7 @@ class NamespaceByPrefix(ReferenceSaver):
 
 # -- nested-namespaces --------------------------------------------------------------------
 
-# What confuses two namespaces lets one be seen in the other.
+# A saver that confuses two namespaces shows one in the other.
 SEEN = {"isolation/namespaces", "identity/list-selects"}
 
 

@@ -12,7 +12,7 @@ from saverproof.reference.store import CheckpointRow, Shelf, Store
 REOPEN = "lifecycle/reopen"
 
 
-# What reopening loses is lost after setting up or closing again, too.
+# Data that reopening loses is also lost when the saver is set up or closed again.
 SEEN_LATER = {"lifecycle/setup-idempotent", "lifecycle/close-idempotent"}
 
 

@@ -13,7 +13,7 @@ from saverproof.reference.storing import UNMERGED_KEYS
 # -- metadata -----------------------------------------------------------------------------
 
 MERGED = "serialization/config-metadata-merged"
-# What is not stored as given cannot be filtered by what was given, be it merged or not.
+# Metadata that is not stored as given cannot be found by a filter on what was given.
 FILTERS = {MERGED, "filter/equality", "filter/none", "filter/nested", "filter/dotted-key"}
 
 

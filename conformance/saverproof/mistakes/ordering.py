@@ -218,7 +218,7 @@ class LimitCapped(ReferenceSaver):
         return rows if limit is None else rows[: min(limit, 2)]
 
 
-# A page is before and limit together: what is wrong with both is wrong with one of them too.
+# Pages use before and limit together, so a flaw in pages shows in one of them too.
 PAIR = {"ordering/before-is-exclusive", "ordering/limit-is-a-prefix"}
 
 

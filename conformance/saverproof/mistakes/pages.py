@@ -11,7 +11,7 @@ from saverproof.reference.store import Shelf
 
 PAGE = 100
 """Rows of a page, after which these savers stop."""
-# A copy into a deleted thread finds there what was left.
+# A copy into a deleted thread comes on top of what the deletion left there.
 COPIES = {"deletion/copy-complete", "deletion/copy-independent"}
 
 

@@ -65,7 +65,7 @@ class RepeatedWritesMerged(ReferenceSaver):
 @mistake(
     "pending-writes/complete",
     "a special write goes another way, and ends the batch",
-    # What the batch does not store, it does not replace.
+    # A write that the batch does not store replaces nothing.
     also={"upsert/special-write-last-wins", "upsert/special-write-last-wins-mixed"},
 )
 class NothingAfterASpecialWrite(ReferenceSaver):
@@ -119,7 +119,7 @@ class UnsignedIndexes(ReferenceSaver):
         return abs(super()._write_index(channel, position))
 
 
-# The wrong path shows in the order alone.
+# A wrong path shows only in the order of writes.
 SORTED = {"ordering/writes-sorted"}
 
 

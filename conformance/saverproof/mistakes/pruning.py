@@ -22,7 +22,7 @@ class PruneKeepsOnePerThread(ReferenceSaver):
         return super()._kept(shelf) if newest in shelf.checkpoints else set()
 
 
-# Where another than the newest is kept, an older one is, and its chain is not the newest's.
+# If another than the newest is kept, an older one is left, with its own delta chain.
 ANOTHER = {"deletion/prune-drops-older", "deletion/prune-keeps-delta-chain"}
 
 
@@ -47,7 +47,7 @@ class PruneTakesAllWrites(ReferenceSaver):
                 shelf.writes.clear()
 
 
-# A channel that lost its value may be one of deltas, for whose sake the older checkpoints stay.
+# A channel that lost its value may be a delta channel, which needs older checkpoints.
 @mistake(
     "deletion/prune-latest",
     "only the values that the kept checkpoint stored itself are kept",

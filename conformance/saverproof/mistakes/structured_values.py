@@ -51,7 +51,7 @@ class SendsAsJson(MangledWrites):
         return value if argument == value.arg else Send(value.node, argument)
 
 
-# A rebuilt channel begins with what the snapshot holds, which is no snapshot any more.
+# A rebuilt channel begins with the snapshot's content, which is then no snapshot any more.
 @mistake(
     VALUES, "snapshots of delta channels are opened: what they hold comes back", also=SNAPSHOTS
 )

@@ -226,7 +226,7 @@ class TextEndsAtNul(MangledValues):
         return value.split("\0")[0] if type(value) is str and "\0" in value else value
 
 
-# A prune keeps what may hold the value that the latest checkpoint seems to lack.
+# A prune keeps ancestors that may hold the value which the latest checkpoint seems to lack.
 @mistake(
     VALUES,
     "`if value:` drops 0, False, '' and empty containers",

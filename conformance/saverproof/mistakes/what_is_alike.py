@@ -117,7 +117,7 @@ class KeyJoinedWithDot(ReferenceSaver):
         return f"{thread}.{ns}"
 
 
-# Where no name is odd, it is a prune that removes too much.
+# In programs without odd names it shows as a prune that removes too much.
 @mistake(
     HOSTILE,
     "prune scans keys by prefix: a prunes ab as well",

@@ -52,7 +52,7 @@ class LatestCached(ReferenceSaver):
         place = (self._thread_of(config), self._get_ns(config))
         if place not in self._cached():
             self._cached()[place] = super().get_tuple(config)
-        # What was returned is the caller's own.
+        # Returned objects belong to the caller, so they are copied.
         found = self._cached()[place]
         return (found and super().get_tuple(found.config)) or found
 

@@ -11,7 +11,7 @@ from saverproof.reference.store import WriteRow
 
 # The order within one batch is promised by pending-writes/complete too.
 BATCH = {"pending-writes/complete"}
-# What sorts no path at all cannot sort the two paths of one task.
+# A saver that ignores paths cannot sort the two paths of one task either.
 PATHS = {"pending-writes/one-task-two-paths"}
 
 

@@ -64,7 +64,7 @@ def removal_of(row: Row, model: Model, threads: tuple[str, str, str]) -> Iterato
         case "copied":
             yield CopyThread(subject, "d")
             subject, stored = "d", [replace(put, thread="d") for put in stored]
-            # The copy goes on under another run, and is still based on what its source's runs stored.
+            # The copy goes on under another run, on top of what its source's runs stored.
             newest = max(stored, key=lambda put: put.number)
             yield replace(_child(newest), metadata={"run_id": _ANOTHER})
         case "put again after a removal":
