@@ -39,7 +39,7 @@ MODULE = """
             yield saver
 """
 
-Installs = Callable[[Any], "Releases"]
+Installs = Callable[..., "Releases"]
 
 
 @target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
@@ -59,10 +59,10 @@ def release(folder: Path, saver: Any) -> str:
 class Releases:
     """The plain saver, in the cache as release 1.0, and another saver installed as release 2.0."""
 
-    def __init__(self, folder: Path, saver: Any) -> None:
+    def __init__(self, folder: Path, saver: Any, old_saver: Any) -> None:
         old = cache_folder() / f"{folder_name('plain', '1.0')}-0"
         if not old.is_dir():
-            release(old, SqliteReference)
+            release(old, old_saver)
         self.new = release(folder / saver.__name__, saver)
         facts: Any = facts_from(EVERY_OPERATION)
         facts["version"] = "2.0"
@@ -82,8 +82,8 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installs:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    def installed(saver: Any) -> Releases:
-        made = Releases(tmp_path, saver)
+    def installed(saver: Any, old_saver: Any = SqliteReference) -> Releases:
+        made = Releases(tmp_path, saver, old_saver)
         monkeypatch.syspath_prepend(made.new)
         return made
 
@@ -112,6 +112,21 @@ def test_a_release_that_keeps_what_there_is_is_accused_of_nothing(
     assert not outcome.findings
     assert not outcome.unknown
     assert outcome.checked.keys() == {one.id for one in contracts("upgrade")}
+
+
+class Refusing(SqliteReference):
+    """An old release that does not get along with a library of today."""
+
+    def put(self, *arguments: Any) -> Any:
+        raise AttributeError("no such attribute")
+
+
+def test_nothing_is_held_where_an_old_release_stores_nothing(releases: Installs) -> None:
+    outcome = releases(SqliteReference, Refusing).judged()
+    assert not outcome.checked
+    assert not outcome.findings
+    assert outcome.unexercised.keys() == {one.id for one in contracts("upgrade")}
+    assert all("no such attribute" in why for why in outcome.unexercised.values())
 
 
 def test_what_was_recorded_is_played_again_by_the_release_in_the_cache(releases: Installs) -> None:

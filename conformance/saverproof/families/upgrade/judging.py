@@ -15,7 +15,7 @@ from saverproof.families.upgrade.openings import NO_OPENING, store_opening
 from saverproof.families.upgrade.programs import programs_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProcess, ReleaseRaised
 from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
-from saverproof.families.upgrade.setting_up import SettingUp, processes
+from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.trials import Alone, Bench, Which
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.suiting import able_of
@@ -37,6 +37,7 @@ _BEHIND: Mapping[str, tuple[str, ...]] = {
 """What breaks a contract of the right breaks that of the left as well, and says nothing of it."""
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id
+REFUSED = "one of the releases refuses what is to be stored, on a store of its own: {}"
 NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
 
 
@@ -94,6 +95,8 @@ class UpgradeJudging:
         with bench_of(self.plan, self.target, release) as bench:
             alone = Alone.of(bench, self.programs)
             self._tell_refused(pair, alone)
+            if not alone.programs:
+                raise NotToBeSeen(REFUSED.format(alone.refusal))
             for name in HANDOVERS:
                 if self._is_to_be_judged(name, pair):
                     self._hand_over(pair, bench, name, alone)
@@ -133,9 +136,13 @@ class UpgradeJudging:
             self._found(FIRST_READ, read_finding(self.plan, pair, raised))
 
     def _set_up(self, pair: TwoReleases, bench: Bench) -> None:
+        alone = Alone.of(bench, PROGRAMS)
+        if alone.refusal:
+            self.tally.not_exercised([SET_UP], REFUSED.format(alone.refusal))
+            return
         with ExitStack() as stack:
             more = processes(stack, pair.new, self.plan.api)
-            trials = SettingUp(bench, more, self.plan.profile)
+            trials = SettingUp(bench, more, alone, self.plan.profile)
             trouble = trials.trouble()
         self.tally.agreed(SET_UP, trials.tried)
         if trouble is not None:

@@ -9,10 +9,10 @@ from typing import Any
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.handovers import HANDOVERS, compared
-from saverproof.families.upgrade.judging import FIRST_READ, bench_of
+from saverproof.families.upgrade.judging import FIRST_READ, REFUSED, bench_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
 from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
-from saverproof.families.upgrade.setting_up import SettingUp, processes
+from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.trials import ALL_OLD, Alone, Bench
 from saverproof.items import Finding, ItemPlan
 from saverproof.releases.installed import kept
@@ -54,8 +54,11 @@ def _again(
     if contract == FIRST_READ:
         raised = first_read(bench)
         return read_finding(plan, pair, raised) if raised else None
+    alone = Alone.of(bench, PROGRAMS)
+    if alone.refusal:
+        raise NotToBeSeen(REFUSED.format(alone.refusal))
     with ExitStack() as stack:
-        trials = SettingUp(bench, processes(stack, pair.new, plan.api), plan.profile)
+        trials = SettingUp(bench, processes(stack, pair.new, plan.api), alone, plan.profile)
         place = data.get("place")
         if isinstance(place, int):
             trouble = next(trials.killed_at(place, ALL_OLD), None)

@@ -39,13 +39,16 @@ class Trouble:
 
 @dataclass(slots=True)
 class SettingUp:
-    """The trials of one pair of releases; ``more`` are processes of the new one."""
+    """The trials of one pair of releases.
+
+    ``more`` are processes of the new one; ``alone`` is what each shows of ``PROGRAMS``.
+    """
 
     bench: Bench
     more: Sequence[ReleaseProcess]
+    alone: Alone
     profile: str
     tried: int = 0
-    _alone: Alone | None = None
 
     def trouble(self) -> Trouble | None:
         """The first trouble with stores of the old release that those of the new one do not make.
@@ -84,8 +87,6 @@ class SettingUp:
     def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
         """What is shown after a process was killed at one call of its driver."""
         self.tried += 1
-        if self._alone is None:
-            self._alone = Alone.of(self.bench, PROGRAMS)
         how = f"set up by a process that is killed at call {place + 1} of its driver, and again"
         with self.bench.store() as at:
             playing = self.bench.play(wrote, PROGRAMS, at)
@@ -95,7 +96,7 @@ class SettingUp:
             except ReleaseRaised as refusal:
                 yield Trouble(how, str(refusal), place)
                 return
-        for odd in self._alone.odd(Which.NEW, shown):
+        for odd in self.alone.odd(Which.NEW, shown):
             yield Trouble(how, f"{odd.fact}: {odd.observed}", place)
 
     def _die(self, at: Workspace, place: int) -> int:

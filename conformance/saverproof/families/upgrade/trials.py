@@ -200,20 +200,27 @@ class Bench:
 
 @dataclass(slots=True)
 class Alone:
-    """What each of the releases shows of what it wrote alone; programs that one refuses are out."""
+    """What each of the releases shows of what it wrote alone; programs that one refuses are out.
+
+    ``refusal`` is what the first of these raised.
+    """
 
     programs: list[Program]
     old: list[Shown]
     new: list[Shown]
+    refusal: str = ""
 
     @classmethod
     def of(cls, bench: Bench, programs: Sequence[Program]) -> Alone:
         """Have both releases play."""
         (old,), (new,) = (bench.shown(handover, programs) for handover in (ALL_OLD, ALL_NEW))
         rows = [
-            row for row in zip(programs, old, new, strict=True) if not any(map(_refused, row[1:]))
+            row for row in zip(programs, old, new, strict=True) if not any(map(_refusal, row[1:]))
         ]
-        return cls([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+        refusal = next(filter(None, map(_refusal, (*old, *new))), "")
+        return cls(
+            [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], refusal
+        )
 
     def only(self, wanted: Callable[[Program], bool]) -> Alone:
         """What is known of some of the programs."""
@@ -228,5 +235,6 @@ class Alone:
             yield from odd_facts(program, reader, seen, old, new)
 
 
-def _refused(shown: Shown) -> bool:
-    return any(name.startswith(_RAISES) for name in shown)
+def _refusal(shown: Shown) -> str:
+    """What the first step raised that did; "" if none did."""
+    return next((text for name, text in shown.items() if name.startswith(_RAISES)), "")
