@@ -126,7 +126,7 @@ class Plan:
 
     @classmethod
     def from_data(cls, data: object) -> Self:
-        """Make a plan of the result of ``as_data``.
+        """Make a plan from the result of ``as_data``.
 
         Raises:
             PlanError: a field is wrong; the message names the first.
@@ -149,7 +149,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Make a plan of the result of ``to_json``.
+        """Make a plan from the result of ``to_json``.
 
         Raises:
             PlanError: the text is not a plan.

@@ -33,7 +33,7 @@ def assemble(
     savers: Iterable[Mapping[str, Any]],
     complete: bool,
 ) -> dict[str, Any]:
-    """Return the report, as ``schema/report-1.json`` describes it, of plain data of any content.
+    """Make a report, as ``schema/report-1.json`` describes it, from plain data of any content.
 
     Each of ``savers`` has ``saver`` and ``contracts``. Other sections are filled in if they are
     missing, and ``summary`` is counted here. A violation may carry ``reproducer_source``, the text

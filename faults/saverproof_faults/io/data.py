@@ -25,7 +25,7 @@ def recording_data(recording: Recording) -> dict[str, Any]:
 
 
 def recording_from(data: Mapping[str, Any]) -> Recording:
-    """Make a recording of the result of ``recording_data``."""
+    """Make a recording from the result of ``recording_data``."""
     initial = {name: b64decode(contents) for name, contents in data["initial"].items()}
     log = tuple(entry_from(entry) for entry in data["log"])
     return Recording(initial, log, tuple(data["folders"]))
@@ -41,7 +41,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
 
 
 def entry_from(data: Mapping[str, Any]) -> Entry:
-    """Make an entry of the result of ``entry_data``."""
+    """Make an entry from the result of ``entry_data``."""
     if "mark" in data:
         return Mark(MarkKind(data["mark"]), data["operation"])
     if "names" in data:

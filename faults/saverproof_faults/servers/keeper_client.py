@@ -53,7 +53,7 @@ class Need:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Make a need of the result of ``asdict``."""
+        """Make a need from the result of ``asdict``."""
         rows = {"path": tuple(data["path"]), "schemes": tuple(data["schemes"])}
         return cls(**{**data, **rows})
 

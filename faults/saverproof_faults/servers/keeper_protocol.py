@@ -54,7 +54,7 @@ class Order:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Make an order of the result of ``asdict``."""
+        """Make an order from the result of ``asdict``."""
         return cls(**{**data, "deed": Deed(data["deed"])})
 
 

@@ -72,7 +72,7 @@ class SystemCall:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Make a call of the result of ``as_data``."""
+        """Make a call from the result of ``as_data``."""
         return cls(**{**data, "kind": CallKind(data["kind"])})
 
 

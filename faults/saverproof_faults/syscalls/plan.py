@@ -109,7 +109,7 @@ class CallFault:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Make a fault of the result of ``as_data``."""
+        """Make a fault from the result of ``as_data``."""
         return cls(
             data["place"],
             CallFailure(data["failure"]),

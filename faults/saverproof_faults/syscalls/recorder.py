@@ -10,9 +10,9 @@ from saverproof_faults.syscalls.forked import ForkedCallWatch
 
 
 class CallRecorder(ForkedCallWatch):
-    """A recorder like ``saverproof_faults.io.Recorder``, by system calls.
+    """A recorder like ``saverproof_faults.io.Recorder`` that records system calls.
 
-    Entering covers this thread.
+    Entering it covers the calling thread.
 
     The files that are in the folder on entering count as durable. Writes through a shared mapping
     are recorded at the next call or mark. Mappings of files over 4 MiB and rings of io_uring are

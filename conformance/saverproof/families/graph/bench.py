@@ -108,7 +108,7 @@ class GraphBench:
             return self.compared(play, expected, store.saver)
 
     def unsteady(self, play: Play, expected: list[Observation], until: int) -> bool:
-        """Return whether InMemorySaver itself varies in the first ``until`` steps, fast or slow.
+        """Return whether InMemorySaver, fast or slow, itself varies in the first ``until`` steps.
 
         If it does, nothing can be said of another saver.
         """
