@@ -52,7 +52,7 @@ class LatestCached(ReferenceSaver):
         place = (self._thread_of(config), self._get_ns(config))
         if place not in self._cached():
             self._cached()[place] = super().get_tuple(config)
-        # Returned objects belong to the caller, so they are copied.
+        # Returned objects belong to the caller, so the tuple is read anew.
         found = self._cached()[place]
         return (found and super().get_tuple(found.config)) or found
 
