@@ -65,7 +65,7 @@ def script(breach: Breach, api: str, opening: Opening, name: str) -> str:
         *indented(opening.in_folder(_measured(breach, opening, api))),
         f"few, many = measured({breach.sizes[0]}), measured({large})",
         f'told = f"{{few:,}} at {breach.sizes[0]:,}, {{many:,}} at {large:,}"',
-        f'print("{WITNESSES[breach.witness].unit}:", told)',
+        f'print("{WITNESSES[breach.witness].unit.rstrip(",")}:", told)',
         f"if many > few + {(most - fewest) // 2}:",
         f"    {complaint(f'about as many at {large:,} as at {breach.sizes[0]:,}', '{told}')}",
     ]
