@@ -29,8 +29,13 @@ def judged(folder: Path, savers: tuple[str, ...] = SAVERS) -> dict[Series, str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     options = ["--saver-families=cost", "--saver-profile=quick", f"--saver-report={folder}"]
     chosen = [f"--saver={name}" for name in savers]
-    subprocess.run([*command, *options, *chosen], cwd=folder, capture_output=True, check=False)
-    report = json.loads((folder / "report.json").read_text("utf-8"))
+    ended = subprocess.run(
+        [*command, *options, *chosen], cwd=folder, capture_output=True, check=False
+    )
+    written = folder / "report.json"
+    if not written.is_file():
+        raise SystemExit(f"no report was written:\n{ended.stdout.decode()}{ended.stderr.decode()}")
+    report = json.loads(written.read_text("utf-8"))
     found: dict[Series, str] = {}
     for saver in report["savers"]:
         name = saver["saver"]["target"]
