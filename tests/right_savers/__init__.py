@@ -29,6 +29,11 @@ from tests.right_savers import (
     switches_to_its_log_unguarded,
     temporary_file,
     writer_behind_queue,
+    writers_in_groups,
+    writes_if_unchanged,
+    writes_snapshots_of_its_log,
+    writes_under_a_prefix,
+    writes_values_once,
 )
 from tests.right_savers.registry import REGISTERED, RightSaver
 
@@ -61,6 +66,11 @@ __all__ = [
     "switches_to_its_log_unguarded",
     "temporary_file",
     "writer_behind_queue",
+    "writers_in_groups",
+    "writes_if_unchanged",
+    "writes_snapshots_of_its_log",
+    "writes_under_a_prefix",
+    "writes_values_once",
 ]
 
 RIGHT: tuple[RightSaver, ...] = tuple(REGISTERED)

@@ -8,27 +8,34 @@ import weakref
 from asyncio import wrap_future
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, TypeAlias
+from typing import Any
 
 from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right
 
-Work: TypeAlias = "tuple[Future[Any], Callable[[], Any]] | None"
+
+@dataclass(frozen=True)
+class Queued:
+    """What a saver is to do, and the future that its caller waits for."""
+
+    future: Future[Any]
+    saver: SqliteReference
+    action: Callable[[], Any]
 
 
-def _write(waiting: queue.SimpleQueue[Work]) -> None:
-    while (work := waiting.get()) is not None:
-        future, action = work
+def _write(waiting: queue.SimpleQueue[Queued | None]) -> None:
+    while (queued := waiting.get()) is not None:
         # What was queued is done, even if nobody waits for it any more.
-        future.set_running_or_notify_cancel()
+        queued.future.set_running_or_notify_cancel()
         try:
-            answer = action()
+            answer = queued.action()
         except BaseException as error:  # noqa: BLE001 (the caller raises it)
-            future.set_exception(error)
+            queued.future.set_exception(error)
         else:
-            future.set_result(answer)
-        del work, future, action
+            queued.future.set_result(answer)
+        del queued
 
 
 def _queued(name: str) -> Callable[..., Any]:
@@ -52,10 +59,13 @@ def _queued_and_awaited(name: str) -> Callable[..., Any]:
     about={"resources"},
 )
 class WriterBehindQueue(SqliteReference):
+    write = staticmethod(_write)
+    """What the thread does with the queue."""
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.waiting: queue.SimpleQueue[Work] = queue.SimpleQueue()
-        self.writer = threading.Thread(target=_write, args=(self.waiting,), daemon=True)
+        self.waiting: queue.SimpleQueue[Queued | None] = queue.SimpleQueue()
+        self.writer = threading.Thread(target=self.write, args=(self.waiting,), daemon=True)
         self.writer.start()
         weakref.finalize(self.database, self.waiting.put, None)
 
@@ -65,7 +75,7 @@ class WriterBehindQueue(SqliteReference):
         # A future that cannot be cancelled: its work is done in any case.
         future.cancel = lambda: False  # type: ignore[method-assign]
         plain = getattr(SqliteReference, name)
-        self.waiting.put((future, partial(plain, self, *args, **options)))
+        self.waiting.put(Queued(future, self, partial(plain, self, *args, **options)))
         return future
 
     put = _queued("put")
