@@ -16,8 +16,9 @@ from tests.conformance.shared_forks import share_forks
 
 from saverproof.cli import main
 from saverproof.contracts.registry import contracts
+from saverproof.mistakes import MISTAKES
 from saverproof.peer.bridge import bridged
-from saverproof.peer.crosswalk import CROSSWALK
+from saverproof.peer.crosswalk import CROSSWALK, FAILED_BY, UNRELEASED
 from saverproof.peer.page import render
 
 TARGETS = '''
@@ -46,6 +47,14 @@ def test_every_test_of_the_suite_has_contracts_that_ask_the_same() -> None:
     assert tests == set(CROSSWALK)
     named = {name for names in CROSSWALK.values() for name in names}
     assert named <= {one.id for one in contracts()}
+
+
+def test_every_test_of_the_main_branch_has_a_mistake_that_its_contracts_find() -> None:
+    broken_by = {mistake.name: mistake.breaks for mistake in MISTAKES}
+    assert set(FAILED_BY) == set(UNRELEASED)
+    assert len({*FAILED_BY.values()}) == len(FAILED_BY)
+    assert all(broken_by[FAILED_BY[test]] in names for test, names in UNRELEASED.items())
+    assert not set(UNRELEASED) & set(CROSSWALK), "released: its row belongs to the crosswalk"
 
 
 def test_the_page_is_that_of_the_crosswalk() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from saverproof.cli._console import told, working
-from saverproof.peer.crosswalk import CROSSWALK
+from saverproof.peer.crosswalk import contracts_of
 from saverproof.peer.requests import PEER, VALIDATE, PeerPlan, PeerVerdict
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
@@ -75,7 +75,7 @@ def _tell(api: str, verdict: PeerVerdict) -> None:
         colour="red" if failed else "green",
     )
     for test, why in failed.items():
-        same = ", ".join(CROSSWALK.get(test, ())) or "no contract of saverproof"
+        same = ", ".join(contracts_of(test)) or "no contract of saverproof"
         told(f"         failed  {test}: {why}  (asked by {same})")
     if verdict.missing:
         told(f"         not implemented: {', '.join(verdict.missing)}")

@@ -127,6 +127,12 @@ class HistoryLeavesChannelsOut(ReferenceSaver):
         return {c: history for c, history in found.items() if history != {"writes": []}}
 
 
+@mistake(WALK, "where no ancestor has a value, the seed is None, and not left out")
+class HistorySeedsOfNone(ReferenceSaver):
+    def _channel_history(self, target: CheckpointRow | None, channel: str) -> History:
+        return {"seed": None, **super()._channel_history(target, channel)}
+
+
 @mistake(WALK, "a task's writes to a channel are taken once a checkpoint: the last")
 class HistoryOneWritePerTask(Written):
     def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from saverproof.contracts.registry import contracts
-from saverproof.peer.crosswalk import CROSSWALK
+from saverproof.mistakes import MISTAKES
+from saverproof.peer.crosswalk import CROSSWALK, FAILED_BY, UNRELEASED
 
 _INTRODUCTION = """\
 # LangGraph's own suite
@@ -35,15 +37,34 @@ passed, BASE+PARTIAL that those did which each saver must have.
 Each test is one example. The contracts beside it ask the same of programs that are searched for.
 """
 
+_UNRELEASED = """\
+## What the tests of its main branch ask
+
+No release has these eight yet, all of them about `get_delta_channel_history`. Each has a contract
+that asks the same, and a known mistake that fails the test and is found by the contract.
+"""
+
 
 def render() -> str:
     """Return the whole page as Markdown, ending in a newline."""
     rows = ["| test | contracts |", "|---|---|"]
+    rows += [f"| `{test}` | {_links(names)} |" for test, names in CROSSWALK.items()]
+    return "\n".join([_INTRODUCTION, *rows, "", *_unreleased(), "", _beyond()]) + "\n"
+
+
+def _unreleased() -> list[str]:
+    """Return the section on tests that no release of the suite has, as lines of Markdown."""
+    notes = {mistake.name: mistake.note for mistake in MISTAKES}
+    rows = ["| test | contracts | a mistake that fails it |", "|---|---|---|"]
     rows += [
-        f"| `{test}` | {', '.join(_link(name) for name in names)} |"
-        for test, names in CROSSWALK.items()
+        f"| `{test}` | {_links(names)} | {notes[FAILED_BY[test]]} |"
+        for test, names in UNRELEASED.items()
     ]
-    return "\n".join([_INTRODUCTION, *rows, "", _beyond()]) + "\n"
+    return [_UNRELEASED, *rows]
+
+
+def _links(names: Sequence[str]) -> str:
+    return ", ".join(_link(name) for name in names)
 
 
 def _link(name: str) -> str:
@@ -51,8 +72,9 @@ def _link(name: str) -> str:
 
 
 def _beyond() -> str:
-    """Return the contracts that the suite does not ask about, as Markdown."""
-    asked = {name for names in CROSSWALK.values() for name in names}
+    """Return the contracts that no test of the suite asks about, as Markdown."""
+    tests = {**CROSSWALK, **UNRELEASED}
+    asked = {name for names in tests.values() for name in names}
     left = [one.id for one in contracts() if one.id not in asked]
     return (
         f"## What none of them asks\n\n{len(left)} of {len(contracts())} contracts: "
