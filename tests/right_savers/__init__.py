@@ -32,7 +32,7 @@ from tests.right_savers import (
     writers_in_groups,
     writes_if_unchanged,
     writes_snapshots_of_its_log,
-    writes_under_a_prefix,
+    writes_under_its_prefix,
     writes_values_once,
 )
 from tests.right_savers.registry import REGISTERED, RightSaver
@@ -69,7 +69,7 @@ __all__ = [
     "writers_in_groups",
     "writes_if_unchanged",
     "writes_snapshots_of_its_log",
-    "writes_under_a_prefix",
+    "writes_under_its_prefix",
     "writes_values_once",
 ]
 

@@ -15,7 +15,7 @@ OF_TENANT = f"substr(thread, 1, {len(PREFIX)}) = '{PREFIX}'"
 
 
 @right("a tenant's name stands before each thread id in the store, and nowhere else")
-class WritesUnderAPrefix(SqliteReference):
+class WritesUnderItsPrefix(SqliteReference):
     def _thread_of(self, config: RunnableConfig) -> str:
         return PREFIX + super()._thread_of(config)
 
