@@ -44,6 +44,10 @@ class ReleaseError(SaverproofError):
     """An older release that cannot be named, found, installed or kept."""
 
 
+class CorpusError(SaverproofError):
+    """A corpus that cannot be written, read or judged."""
+
+
 class ExtensionError(SaverproofError):
     """Something that another distribution adds cannot be used."""
 

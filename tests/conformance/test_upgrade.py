@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.conformance.upgrade_support import kept, release
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver
 from tests.wrong_savers.upgrades import Later, OldMetadataForgotten
@@ -26,34 +26,7 @@ from saverproof.releases.installed import Release, cache_folder, folder_name
 
 PROGRAMS = (TWO_WRITES, LATE_WRITES, EARLY_WRITES)
 WRONG_AFTER_UPDATES = [wrong for wrong in WRONG if wrong.breaks.startswith("upgrade/")]
-MODULE = """
-    from contextlib import closing, contextmanager
-    from pathlib import Path
-    from {module} import {name}
-
-    {name}.database_class.synchronous = "OFF"
-
-    @contextmanager
-    def opened(path):
-        with closing({name}(Path(path))) as saver:
-            yield saver
-"""
-
 Installs = Callable[..., "Releases"]
-
-
-@target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
-def kept(workspace: Any) -> Any:
-    """Both releases are opened by the text."""
-    raise NotImplementedError
-
-
-def release(folder: Path, saver: Any) -> str:
-    """A folder with a release of the module that opens the saver."""
-    folder.mkdir(parents=True)
-    source = MODULE.format(module=saver.__module__, name=saver.__name__)
-    (folder / "saver_at_hand.py").write_text(textwrap.dedent(source))
-    return str(folder)
 
 
 class Releases:

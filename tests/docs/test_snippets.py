@@ -38,7 +38,7 @@ from saverproof_savers.__main__ import import_command
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 TRIED_ELSEWHERE = {"machines.md", "extending.md", "savers.md", "servers.md"}
-ONLY_READ = {"init", "judge", "peer", "verify", "replay", "known"}
+ONLY_READ = {"corpus", "init", "judge", "peer", "verify", "replay", "known"}
 COMMANDS = list({" ".join(words): (page, words) for page, words in commands()}.values())
 FILES = [one for one in blocks("python") if one.page not in TRIED_ELSEWHERE]
 MODULES = ("my_saver", *(one.file.removesuffix(".py").replace("/", ".") for one in FILES))

@@ -18,6 +18,7 @@ from saverproof.families.upgrade.trials import (
     Bench,
     Handover,
     Odd,
+    Which,
 )
 from saverproof.programs.shrinking import shrink
 from saverproof.steps.definitions import Program
@@ -50,15 +51,19 @@ def compared(bench: Bench, handover: Handover, alone: Alone) -> ComparedFacts:
     try:
         seen = bench.shown(handover, alone.programs)
     except ReleaseRaised as refusal:
-        programs: Program = tuple(step for program in alone.programs[:1] for step in program)
-        odd = Odd(programs, _OPENING, ("an open store",), str(refusal), handover.readers[0])
-        return ComparedFacts(0, (odd,))
+        return not_opened(alone, refusal, handover.readers[0])
     found = [
         odd
         for reader, shown in zip(handover.readers, seen, strict=True)
         for odd in alone.odd(reader, shown)
     ]
     return ComparedFacts(sum(len(one) for shown in seen for one in shown), tuple(found))
+
+
+def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedFacts:
+    """The one odd fact of a store that cannot be opened."""
+    program: Program = tuple(step for program in alone.programs[:1] for step in program)
+    return ComparedFacts(0, (Odd(program, _OPENING, ("an open store",), str(refusal), reader),))
 
 
 def shortened(bench: Bench, handover: Handover, found: Sequence[Odd]) -> Odd:

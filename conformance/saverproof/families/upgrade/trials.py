@@ -71,7 +71,8 @@ class Playing:
     taken: int = 0
     shown: dict[str, str] = field(default_factory=dict)
     raised: dict[str, str] = field(default_factory=dict)
-    _put: dict[str, tuple[str, str]] = field(default_factory=dict)
+    versions: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The versions of each checkpoint that was put, by its id: those of channels, those seen."""
 
     def go_on(self, players: Sequence[ReleaseProcess], store: str, upto: int) -> None:
         """Take the steps up to that one, the players in turns."""
@@ -90,7 +91,7 @@ class Playing:
             call = settled(step, self.model, thread, next_version)
             if call.operation == "put":
                 checkpoint = call.arguments[1]
-                self._put[checkpoint["id"]] = (
+                self.versions[checkpoint["id"]] = (
                     text_of(checkpoint["channel_versions"]),
                     text_of(checkpoint["versions_seen"]),
                 )
@@ -111,7 +112,7 @@ class Playing:
 
     def _without_versions(self, name: str, text: str) -> str:
         """Each release makes versions of its own: what matters is that they stay what they were."""
-        for put in self._put.items():
+        for put in self.versions.items():
             identifier, made = put
             for kind, known in zip(("channel_versions", "versions_seen"), made, strict=True):
                 if name.endswith(f"{identifier}: {kind}") and text == known:
@@ -213,11 +214,17 @@ class Alone:
     @classmethod
     def of(cls, bench: Bench, programs: Sequence[Program]) -> Alone:
         """Have both releases play."""
-        (old,), (new,) = (bench.shown(handover, programs) for handover in (ALL_OLD, ALL_NEW))
+        (old,) = bench.shown(ALL_OLD, programs)
+        return cls.beside(bench, programs, old)
+
+    @classmethod
+    def beside(cls, bench: Bench, programs: Sequence[Program], old: Sequence[Shown]) -> Alone:
+        """Have the new release play; what the old one shows is known."""
+        (new,) = bench.shown(ALL_NEW, programs)
         rows = [
-            row for row in zip(programs, old, new, strict=True) if not any(map(_refusal, row[1:]))
+            row for row in zip(programs, old, new, strict=True) if not any(map(refusal_of, row[1:]))
         ]
-        refusal = next(filter(None, map(_refusal, (*old, *new))), "")
+        refusal = next(filter(None, map(refusal_of, (*old, *new))), "")
         return cls(
             [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], refusal
         )
@@ -235,6 +242,6 @@ class Alone:
             yield from odd_facts(program, reader, seen, old, new)
 
 
-def _refusal(shown: Shown) -> str:
+def refusal_of(shown: Shown) -> str:
     """What the first step raised that did; "" if none did."""
     return next((text for name, text in shown.items() if name.startswith(_RAISES)), "")

@@ -1,0 +1,36 @@
+"""Releases of a saver that are modules in folders, and a target that opens whichever is there."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from saverproof import target
+
+MODULE = """
+    from contextlib import closing, contextmanager
+    from pathlib import Path
+    from {module} import {name}
+
+    {name}.database_class.synchronous = "OFF"
+
+    @contextmanager
+    def opened(path):
+        with closing({name}(Path(path))) as saver:
+            yield saver
+"""
+
+
+@target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
+def kept(workspace: Any) -> Any:
+    """Both releases are opened by the text."""
+    raise NotImplementedError
+
+
+def release(folder: Path, saver: Any) -> str:
+    """A folder with a release of the module that opens the saver."""
+    folder.mkdir(parents=True)
+    source = MODULE.format(module=saver.__module__, name=saver.__name__)
+    (folder / "saver_at_hand.py").write_text(textwrap.dedent(source))
+    return str(folder)
