@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.conformance.upgrade_support import kept, release
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG, WrongSaver
 from tests.wrong_savers.upgrades import Later, OldMetadataForgotten
 
@@ -18,7 +20,7 @@ from saverproof import target
 from saverproof.contracts.registry import contracts
 from saverproof.families.answer import Status
 from saverproof.families.tally import Tally
-from saverproof.families.upgrade.judging import UpgradeJudging
+from saverproof.families.upgrade.judging import SET_UP, UpgradeJudging
 from saverproof.families.upgrade.replay import replay
 from saverproof.items import ItemPlan, Outcome
 from saverproof.programs.small import EARLY_WRITES, LATE_WRITES, TWO_WRITES
@@ -100,6 +102,29 @@ def test_nothing_is_held_where_an_old_release_stores_nothing(releases: Installs)
     assert not outcome.findings
     assert outcome.unexercised.keys() == {one.id for one in contracts("upgrade")}
     assert all("no such attribute" in why for why in outcome.unexercised.values())
+
+
+class SetsUpNoMore(Later):
+    """A saver that cannot be set up, on any store."""
+
+    def setup(self) -> None:
+        raise RuntimeError("is set up already")
+
+
+@pytest.mark.parametrize(
+    ("saver", "old", "why"),
+    [
+        (SetsUpNoMore, SqliteReference, "a store of the release's own .* is set up already"),
+        (StateFileReference, StateFileReference, "no call of a driver was seen"),
+    ],
+)
+def test_a_set_up_of_which_nothing_is_learnt_is_not_held(
+    saver: Any, old: Any, why: str, releases: Installs
+) -> None:
+    outcome = releases(saver, old).judged()
+    assert not outcome.findings
+    assert SET_UP not in outcome.checked
+    assert re.search(why, outcome.unexercised[SET_UP])
 
 
 def test_what_was_recorded_is_played_again_by_the_release_in_the_cache(releases: Installs) -> None:

@@ -21,6 +21,17 @@ MODULE = """
             yield saver
 """
 
+OF_A_FILE = """
+    from contextlib import contextmanager
+    from pathlib import Path
+    from {module} import {name}
+
+    @contextmanager
+    def opened(path):
+        yield {name}.at(Path(path))
+"""
+"""The same of a saver that has no database."""
+
 
 @target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
 def kept(workspace: Any) -> Any:
@@ -31,6 +42,7 @@ def kept(workspace: Any) -> Any:
 def release(folder: Path, saver: Any) -> str:
     """A folder with a release of the module that opens the saver."""
     folder.mkdir(parents=True)
-    source = MODULE.format(module=saver.__module__, name=saver.__name__)
+    text = MODULE if hasattr(saver, "database_class") else OF_A_FILE
+    source = text.format(module=saver.__module__, name=saver.__name__)
     (folder / "saver_at_hand.py").write_text(textwrap.dedent(source))
     return str(folder)

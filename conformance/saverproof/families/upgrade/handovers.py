@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from saverproof.contracts.tables import upgrade
 from saverproof.families.upgrade.programs import takes_turns
-from saverproof.families.upgrade.release_process import ReleaseRaised
+from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
 from saverproof.families.upgrade.trials import (
     GONE_ON,
     READ_BY_NEW,
@@ -67,14 +68,20 @@ def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedF
 
 
 def shortened(bench: Bench, handover: Handover, found: Sequence[Odd]) -> Odd:
-    """The first odd fact, by the shortest program that was found to show one."""
-    kept = {repr(found[0].program): found[0]}
+    """Return the first odd fact, by the shortest program that was found to show one.
+
+    What was seen stays a finding, even if a release ends or opens no more while this is tried.
+    """
+    shortest = found[0]
 
     def attempt(candidate: Program) -> Program | None:
+        nonlocal shortest
         odd = compared(bench, handover, Alone.of(bench, [candidate])).odd
         if not odd:
             return None
-        kept[repr(candidate)] = odd[0]
+        shortest = odd[0]
         return candidate
 
-    return kept[repr(shrink(found[0].program, attempt, _MOST_STEPS))]
+    with suppress(ReleaseGone, ReleaseRaised):
+        shrink(found[0].program, attempt, _MOST_STEPS)
+    return shortest

@@ -143,7 +143,11 @@ class UpgradeJudging:
         with ExitStack() as stack:
             more = processes(stack, pair.new, self.plan.api)
             trials = SettingUp(bench, more, alone, self.plan.profile)
-            trouble = trials.trouble()
+            try:
+                trouble = trials.trouble()
+            except NotToBeSeen as why:
+                self.tally.not_exercised([SET_UP], str(why))
+                return
         self.tally.agreed(SET_UP, trials.tried)
         if trouble is not None:
             self._found(SET_UP, set_up_finding(self.plan, pair, trouble))

@@ -23,6 +23,10 @@ from typing import Any
 
 EXPRESSION = "$expression"
 """The one key of an object that stands for what its expression gives."""
+MOST_SET_UP_S = 45
+"""Seconds for the set-up in a forked process: longer than drivers wait for a lock, and shorter than
+the kit waits for an answer.
+"""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -144,6 +148,8 @@ class OpenSavers:
         child = os.fork()
         if child == 0:
             os.close(reading)
+            # A lock that another thread held at the fork is never released: end, and not wait.
+            signal.alarm(MOST_SET_UP_S)
             with contextlib.suppress(BaseException):
                 self.loop = None
                 calls = _DriverCalls(place, writing)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from saverproof.families.upgrade.first_read import NotToBeSeen
 from saverproof.families.upgrade.release_process import ReleaseProcess, ReleaseRaised, where
 from saverproof.families.upgrade.trials import (
     ALL_NEW,
@@ -26,6 +27,8 @@ ROUNDS = {"quick": 2, "default": 5, "deep": 40}
 """How often processes set one store up at once: which comes first is left to the machine."""
 MOST_KILLS = {"quick": 6, "default": 24, "deep": 400}
 _TO_THE_END = 1 << 30
+OWN_TROUBLE = "a store of the release's own is not set up without trouble, too: {}: {}"
+NO_CALLS = "no call of a driver was seen while a store was set up, so that no process was killed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,22 @@ class SettingUp:
     alone: Alone
     profile: str
     tried: int = 0
+    kills: int = 0
 
     def trouble(self) -> Trouble | None:
-        """The first trouble with stores of the old release that those of the new one do not make.
+        """Return the first trouble with stores of the old release.
 
-        The first of what a store of the release's own makes is a matter of other families.
+        Raises:
+            NotToBeSeen: a store of the new release makes trouble as well, which is a matter of
+                other families; or there was nothing at which a process could be killed.
         """
-        for found in self.troubles(ALL_OLD):
-            return None if any(True for _ in self.troubles(ALL_NEW)) else found
+        found = next(self.troubles(ALL_OLD), None)
+        if found is not None:
+            if own := next(self.troubles(ALL_NEW), None):
+                raise NotToBeSeen(OWN_TROUBLE.format(own.how, own.observed))
+            return found
+        if not self.kills:
+            raise NotToBeSeen(NO_CALLS)
         return None
 
     def troubles(self, wrote: Handover) -> Iterator[Trouble]:
@@ -87,6 +98,7 @@ class SettingUp:
     def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
         """What is shown after a process was killed at one call of its driver."""
         self.tried += 1
+        self.kills += 1
         how = f"set up by a process that is killed at call {place + 1} of its driver, and again"
         with self.bench.store() as at:
             playing = self.bench.play(wrote, PROGRAMS, at)
