@@ -57,6 +57,7 @@ def test_who_asks_for_tracebacks_sees_the_authors_own_lines(project: Project) ->
     ("arguments", "pattern"),
     [
         (["--saver-families=ordring"], "found 'ordring'; did you mean ordering"),
+        (["--saver-families=upgrade"], "found upgrade, expected --saver-upgrade-from with it"),
         (["--saver-contracts=filter/equalty"], "found 'filter/equalty'; did you mean filter/equal"),
         (
             ["--saver-contracts=filter/equality", "--saver-families=upsert"],

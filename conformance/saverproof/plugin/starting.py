@@ -3,7 +3,7 @@
 import difflib
 import random
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -113,6 +113,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         savers = tuple(pool.map(lambda ref: probe(ref, setting, servers), refs))
     servers.check_all_used()
     savers = with_older_releases(savers, config.getoption("saver_upgrade_from"))
+    _check_asked_for(families or (), savers)
     _check_names(savers)
     _check_slugs(savers)
     _check_apis(savers, config.getoption("saver_api"))
@@ -200,6 +201,18 @@ def _families(option: str | None) -> tuple[str, ...] | None:
             known = ", ".join(there)
             raise SaverproofError(f"--saver-families: found {name!r}; {hint}known: {known}")
     return tuple(dict.fromkeys(names))
+
+
+def _check_asked_for(named: Collection[str], savers: Iterable[Facts]) -> None:
+    """Refuse families that judge nothing without an option of their own, which is missing."""
+    for table in tables():
+        asked = table.name in named and table.asks_for
+        if asked and not any(facts.get(table.asks_for) for facts in savers):
+            option = f"--saver-{table.asks_for.replace('_', '-')}"
+            raise SaverproofError(
+                f"--saver-families: found {table.name}, expected {option} with it: nothing of that "
+                "family is judged without"
+            )
 
 
 def _contracts(option: str | None) -> tuple[str, ...] | None:
