@@ -26,10 +26,10 @@ from saverproof.families.cost import family, reporting
 from saverproof.families.cost.effort import sizes_of
 from saverproof.families.cost.family import CostFamily
 from saverproof.families.cost.judging import breaches, doubts
-from saverproof.families.cost.measuring import Measurement
+from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.stores import Checkpoints, Limit
-from saverproof.families.laws import Order, law_of
+from saverproof.families.laws import GrowthOrder, law_of
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.process.scratch import in_memory, scratch_folder
@@ -258,8 +258,8 @@ def test_what_a_planner_chose_accuses_nobody_and_holds_nothing(
 ) -> None:
     question = BY_NAME["Checkpoints.get_by_id"]
     sizes = [16, 64, 256]
-    grown = Measurement(question, sizes, sizes, {witness: [size * 2 for size in sizes]})
-    flat = Measurement(question, sizes, sizes, {witness: [8, 8, 8]})
+    grown = CostMeasurement(question, sizes, sizes, {witness: [size * 2 for size in sizes]})
+    flat = CostMeasurement(question, sizes, sizes, {witness: [8, 8, 8]})
     assert [bool(breaches([grown])), bool(doubts([grown]))] == [accused, doubted]
     assert [*breaches([flat]), *doubts([flat])] == []
 
@@ -325,21 +325,21 @@ SIZES = (16, 64, 256, 1_024)
 @pytest.mark.parametrize(
     ("counts", "order"),
     [
-        ((100, 100, 100, 100), Order.CONSTANT),
-        ((100, 90, 80, 70), Order.CONSTANT),
-        ((100, 110, 115, 124), Order.CONSTANT),
-        ((0, 0, 10, 10), Order.CONSTANT),
-        ((100, 200, 300, 400), Order.LOGARITHMIC),
-        ((100, 200, 200, 300), Order.LOGARITHMIC),
-        ((100, 100, 200, 200), Order.LOGARITHMIC),
-        ((16, 64, 256, 1_024), Order.LINEAR),
-        ((1_016, 1_064, 1_256, 2_024), Order.LINEAR),
-        ((0, 0, 0, 400_000), Order.LINEAR),
-        ((256, 4_096, 65_536, 1_048_576), Order.MORE),
-        ((160, 896, 4_608, 22_528), Order.LINEAR),
+        ((100, 100, 100, 100), GrowthOrder.CONSTANT),
+        ((100, 90, 80, 70), GrowthOrder.CONSTANT),
+        ((100, 110, 115, 124), GrowthOrder.CONSTANT),
+        ((0, 0, 10, 10), GrowthOrder.CONSTANT),
+        ((100, 200, 300, 400), GrowthOrder.LOGARITHMIC),
+        ((100, 200, 200, 300), GrowthOrder.LOGARITHMIC),
+        ((100, 100, 200, 200), GrowthOrder.LOGARITHMIC),
+        ((16, 64, 256, 1_024), GrowthOrder.LINEAR),
+        ((1_016, 1_064, 1_256, 2_024), GrowthOrder.LINEAR),
+        ((0, 0, 0, 400_000), GrowthOrder.LINEAR),
+        ((256, 4_096, 65_536, 1_048_576), GrowthOrder.MORE),
+        ((160, 896, 4_608, 22_528), GrowthOrder.LINEAR),
     ],
 )
-def test_the_simplest_law_that_fits(counts: tuple[int, ...], order: Order) -> None:
+def test_the_simplest_law_that_fits(counts: tuple[int, ...], order: GrowthOrder) -> None:
     assert law_of(SIZES, counts, slack=10).order is order
 
 

@@ -20,7 +20,7 @@ from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.resources import family, holdings, reporting
 from saverproof.families.resources.family import ResourcesFamily, ResourcesJudging
-from saverproof.families.resources.measuring import Measurement
+from saverproof.families.resources.measuring import ResourceMeasurement
 from saverproof.families.resources.work import (
     Cancellations,
     Failures,
@@ -175,7 +175,7 @@ def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) ->
 def test_a_pool_that_fills_slowly_is_no_leak(
     kind: str, counts: tuple[int, ...], leaks: bool
 ) -> None:
-    measured = Measurement(Puts, times=[10, 40, 160, 640], counts={kind: [*counts]})
+    measured = ResourceMeasurement(Puts, times=[10, 40, 160, 640], counts={kind: [*counts]})
     assert (kind in measured.leaks) is leaks
 
 

@@ -30,7 +30,7 @@ from saverproof.contracts.registry import contracts
 from saverproof.items import Outcome
 from saverproof.judging.scenes import event_loop
 from saverproof.judging.session import Breach
-from saverproof.machines.ledger import Entry
+from saverproof.machines.ledger import LedgerEntry
 from saverproof.machines.prediction import Predictor, compare
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.machines.search import ProgramSearch
@@ -112,7 +112,7 @@ def assert_proved_again(followed: Followed, folder: Path) -> None:
             assert not unproved(search, entry)
 
 
-def unproved(search: ProgramSearch, entry: Entry) -> list[Breach]:
+def unproved(search: ProgramSearch, entry: LedgerEntry) -> list[Breach]:
     """What an entry shows that no finding tells, no mistake predicts, and nothing takes out."""
     known = search.diagnosis
     again = Predictor(search.trials, next_version=known.predictor.next_version)
@@ -126,7 +126,7 @@ def unproved(search: ProgramSearch, entry: Entry) -> list[Breach]:
     ]
 
 
-def _takes_out(search: ProgramSearch, entry: Entry, breach: Breach, need: Trait) -> bool:
+def _takes_out(search: ProgramSearch, entry: LedgerEntry, breach: Breach, need: Trait) -> bool:
     program = need.without(entry.run.program)
     if need.whole_step or program == entry.run.program:
         return False

@@ -11,7 +11,7 @@ from statistics import fmean
 from types import MappingProxyType
 
 
-class Order(StrEnum):
+class GrowthOrder(StrEnum):
     """The orders of growth, from the slowest to the fastest."""
 
     CONSTANT = "constant"
@@ -19,14 +19,14 @@ class Order(StrEnum):
     LINEAR = "linear"
     MORE = "more than linear"
 
-    def exceeds(self, other: Order) -> bool:
+    def exceeds(self, other: GrowthOrder) -> bool:
         """Return whether this order grows faster than the other."""
-        orders = list(Order)
+        orders = list(GrowthOrder)
         return orders.index(self) > orders.index(other)
 
 
-_SHAPES: Mapping[Order, Callable[[float], float]] = MappingProxyType(
-    {Order.LOGARITHMIC: math.log, Order.LINEAR: lambda size: size}
+_SHAPES: Mapping[GrowthOrder, Callable[[float], float]] = MappingProxyType(
+    {GrowthOrder.LOGARITHMIC: math.log, GrowthOrder.LINEAR: lambda size: size}
 )
 
 RELATIVE = 0.25
@@ -41,7 +41,7 @@ class Law:
 
     sizes: tuple[int, ...]
     counts: tuple[int, ...]
-    order: Order
+    order: GrowthOrder
 
     @property
     def first(self) -> int:
@@ -83,11 +83,11 @@ more than linear.
 """
 
 
-def _order(sizes: Sequence[int], counts: Sequence[int], slack: int) -> Order:
+def _order(sizes: Sequence[int], counts: Sequence[int], slack: int) -> GrowthOrder:
     if max(counts) - counts[0] <= slack:
-        return Order.CONSTANT
+        return GrowthOrder.CONSTANT
     if _exceeds_lines(sizes, counts, slack):
-        return Order.MORE
+        return GrowthOrder.MORE
     # What a tree takes more at each level, and what a loop takes more for each item, differ at the
     # last size the most: that decides, however uneven the steps between are.
     misfits = {

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from saverproof.contracts.tables import isolation
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import Blaming
-from saverproof.machines.ledger import Entry, Ledger
+from saverproof.machines.ledger import Ledger, LedgerEntry
 from saverproof.machines.prediction import compare, signature, signatures
 from saverproof.machines.trials import ProgramRun
 from saverproof.machines.violations import Violation, has_cause_of, plain
@@ -113,7 +113,7 @@ class Following(Blaming):
         with self.trials.patience.following_up(self.trials.calls):
             self._follow_up(entry)
 
-    def _follow_up(self, entry: Entry) -> None:
+    def _follow_up(self, entry: LedgerEntry) -> None:
         self.lately.clear()
         self.diagnosis.recall(entry.run, self.wanted)
         looked: set[str] = set()
@@ -173,7 +173,7 @@ class Following(Blaming):
         breach = next((b for b in plain(predicted) if b.contract == name), None)
         return None if breach is None else (short, breach)
 
-    def _weigh(self, entry: Entry) -> None:
+    def _weigh(self, entry: LedgerEntry) -> None:
         """Update which differences of a run are shown or explained by findings."""
         left = self._not_shown(entry.run, self.diagnosis.revise(entry.run).left)
         self.ledger.weigh(entry, self._not_taken_out(entry.run, left))

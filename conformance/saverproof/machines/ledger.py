@@ -20,7 +20,7 @@ from saverproof.steps.describing import describe
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class LedgerEntry:
     """A run that showed differences, and those of them that are not settled yet."""
 
     run: ProgramRun
@@ -52,8 +52,8 @@ class Entry:
 class Ledger(Differences):
     """All runs that showed differences. ``open`` are those with something unsettled."""
 
-    entries: list[Entry] = field(default_factory=list)
-    open: list[Entry] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
+    open: list[LedgerEntry] = field(default_factory=list)
     total: int = 0
     names: set[str] = field(default_factory=set)
     """The contracts that differences were first blamed on."""
@@ -62,16 +62,16 @@ class Ledger(Differences):
     item shows that breach.
     """
 
-    def enter(self, run: ProgramRun) -> Entry:
+    def enter(self, run: ProgramRun) -> LedgerEntry:
         """Add a run, and count all differences that it showed."""
-        entry = Entry(run, run.breaches)
+        entry = LedgerEntry(run, run.breaches)
         self._count(entry, run.breaches)
         self.names.update(breach.contract for breach in run.breaches)
         self.entries.append(entry)
         self.open.append(entry)
         return entry
 
-    def weigh(self, entry: Entry, left: Iterable[Breach]) -> None:
+    def weigh(self, entry: LedgerEntry, left: Iterable[Breach]) -> None:
         """Set the breaches of a run that are not proved to follow from findings."""
         told = set(map(id, entry.told))
         entry.left = tuple(breach for breach in left if id(breach) not in told)
@@ -79,12 +79,12 @@ class Ledger(Differences):
         if not entry.left and entry in self.open:
             self.open.remove(entry)
 
-    def _count(self, entry: Entry, breaches: Iterable[Breach]) -> None:
+    def _count(self, entry: LedgerEntry, breaches: Iterable[Breach]) -> None:
         fresh = [breach for breach in breaches if id(breach) not in entry.counted]
         entry.counted.update(map(id, fresh))
         self.total += _times(fresh)
 
-    def tell(self, entry: Entry, breach: Breach, behind: tuple[str, ...]) -> None:
+    def tell(self, entry: LedgerEntry, breach: Breach, behind: tuple[str, ...]) -> None:
         """Settle a breach: a finding shows it, or one of the contracts ``behind`` is broken."""
         if behind:
             self.elsewhere[behind] += breach.difference.times
@@ -97,11 +97,11 @@ class Ledger(Differences):
         self.elsewhere[(contract,)] += 1
         self.examples.setdefault(contract, tuple(map(describe, program)))
 
-    def shortest(self) -> dict[str, Entry]:
+    def shortest(self) -> dict[str, LedgerEntry]:
         """Return, for each contract, the entry whose program shows an unsettled breach in fewest
         calls.
         """
-        found: dict[str, Entry] = {}
+        found: dict[str, LedgerEntry] = {}
         for entry in self.open:
             for name, _ in entry.named:
                 if name not in found or _calls(entry) < _calls(found[name]):
@@ -137,5 +137,5 @@ def _times(breaches: Iterable[Breach]) -> int:
     return sum(breach.difference.times for breach in breaches)
 
 
-def _calls(entry: Entry) -> int:
+def _calls(entry: LedgerEntry) -> int:
     return calls_in(entry.run.program)

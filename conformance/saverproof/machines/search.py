@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saverproof.machines.differences import calls_in
 from saverproof.machines.following import STEPS_TO_BLAME, Following
-from saverproof.machines.ledger import Entry
+from saverproof.machines.ledger import LedgerEntry
 from saverproof.machines.prediction import compare
 from saverproof.machines.violations import plain
 from saverproof.mistakes import Mistake
@@ -76,7 +76,7 @@ class ProgramSearch(Following):
             if name not in self.found and self.trials.calls <= last:
                 self._shorten_what_is_left(name, entry)
 
-    def _shorten_what_is_left(self, name: str, entry: Entry) -> None:
+    def _shorten_what_is_left(self, name: str, entry: LedgerEntry) -> None:
         """Find a shorter program with a breach of contract ``name`` that no mistake predicts."""
 
         def attempt(candidate: Program) -> Program | None:
@@ -97,6 +97,6 @@ class ProgramSearch(Following):
             self.ledger.weigh(entry, left)
 
 
-def _cost(item: tuple[str, Entry]) -> tuple[int, str]:
+def _cost(item: tuple[str, LedgerEntry]) -> tuple[int, str]:
     name, entry = item
     return calls_in(entry.run.program), name

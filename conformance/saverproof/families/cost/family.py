@@ -13,8 +13,8 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.cost import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.cost.effort import sizes_of
-from saverproof.families.cost.judging import Breach, breaches, doubts
-from saverproof.families.cost.measuring import Bench, Measurement
+from saverproof.families.cost.judging import BrokenLaw, breaches, doubts
+from saverproof.families.cost.measuring import CostBench, CostMeasurement
 from saverproof.families.cost.questions import QUESTIONS, STORES, WHATEVER_THE_DESIGN, Question
 from saverproof.families.cost.replay import replay
 from saverproof.families.cost.reporting import finding, laws_as_data
@@ -32,7 +32,7 @@ class CostFamily:
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Measure through the plan's API, and judge the laws."""
-        bench = Bench(plan, target)
+        bench = CostBench(plan, target)
         CostJudging(plan, target, tally, bench).run()
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
@@ -53,8 +53,8 @@ class CostJudging:
     plan: ItemPlan
     target: Target
     tally: Tally
-    bench: Bench
-    _measured: list[Measurement] = field(default_factory=list)
+    bench: CostBench
+    _measured: list[CostMeasurement] = field(default_factory=list)
 
     def run(self) -> None:
         """Let every store grow that a wanted contract speaks of."""
@@ -101,7 +101,7 @@ class CostJudging:
         sizes = sizes_of(store, self.plan.profile, self.plan.facts)
         self._measured += self.bench.measure(store, sizes, questions)
 
-    def _judge(self, contract: str, broken: Sequence[Breach]) -> None:
+    def _judge(self, contract: str, broken: Sequence[BrokenLaw]) -> None:
         tally = self.tally
         asked = [one for one in self._measured if one.question.contract == contract]
         planned = [one for one in self._questions() if one.contract == contract]
@@ -123,7 +123,7 @@ class CostJudging:
         elif asked and len(asked) == len(planned):
             tally.agreed(contract, sum(len(one.sizes) for one in asked))
 
-    def _missing(self, asked: Sequence[Measurement]) -> list[str]:
+    def _missing(self, asked: Sequence[CostMeasurement]) -> list[str]:
         """What should have been counted for these measurements, and was not."""
         of_answers = any(not one.question.counts_what_is_kept for one in asked)
         missing = [one.missing for one in asked if one.missing] + doubts(asked)

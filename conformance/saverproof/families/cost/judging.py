@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from saverproof.families.cost.measuring import Measurement
+from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.questions import Question
 from saverproof.families.cost.witnesses import WITNESSES
-from saverproof.families.laws import Law, Order
+from saverproof.families.laws import GrowthOrder, Law
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class BrokenLaw:
     """A count that grows faster than a contract allows."""
 
     question: Question
@@ -29,7 +29,7 @@ class Breach:
     @property
     def rank(self) -> tuple[int, ...]:
         """Lower for what is worse, then for what tells more."""
-        orders, names = list(Order), list(WITNESSES)
+        orders, names = list(GrowthOrder), list(WITNESSES)
         return -orders.index(self.law.order), names.index(self.witness)
 
 
@@ -37,19 +37,19 @@ def words(question: Question, witness: str, law: Law) -> str:
     """A law as the end of a sentence that begins with the question."""
     counted = WITNESSES[witness]
     match law.order:
-        case Order.CONSTANT:
+        case GrowthOrder.CONSTANT:
             return f"{counted.words(law.last)}, whatever the size"
-        case Order.LOGARITHMIC:
+        case GrowthOrder.LOGARITHMIC:
             return f"{counted.words(law.last)}, more as an index grows"
-        case Order.LINEAR:
+        case GrowthOrder.LINEAR:
             return counted.words(law.per_item, f" more for each {question.item}")
     return counted.words(law.per_item, f" more for each {question.item}, and ever more")
 
 
-def breaches(measurements: Iterable[Measurement]) -> list[Breach]:
+def breaches(measurements: Iterable[CostMeasurement]) -> list[BrokenLaw]:
     """What breaks contracts, the worst first; measurements that came to no end say nothing."""
     found = [
-        Breach(one.question, witness, law, tuple(one.sizes))
+        BrokenLaw(one.question, witness, law, tuple(one.sizes))
         for one in measurements
         if not one.trouble
         for witness, law in one.laws.items()
@@ -58,7 +58,7 @@ def breaches(measurements: Iterable[Measurement]) -> list[Breach]:
     return sorted(found, key=lambda breach: breach.rank)
 
 
-def doubts(measurements: Iterable[Measurement]) -> list[str]:
+def doubts(measurements: Iterable[CostMeasurement]) -> list[str]:
     """What grows in a small store, and perhaps not in a large one: why nothing is held."""
     return [
         f"{one.question.words} {words(one.question, witness, law)}; its planner chose so, and may "

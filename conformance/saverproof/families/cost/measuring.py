@@ -38,7 +38,7 @@ then for many operations (a checkpoint of its journal, a larger table) is left o
 
 
 @dataclass(slots=True)
-class Measurement:
+class CostMeasurement:
     """What the answers to one question cost at ``sizes``: for each witness a count for each.
 
     ``extents`` are the sizes as the law has them, where those are only known when the store is
@@ -70,7 +70,7 @@ class Measurement:
 
 
 @dataclass(slots=True)
-class Bench:
+class CostBench:
     """The saver of a plan, opened anew for each store that grows.
 
     ``calls`` and ``seconds`` are what the saver was asked for, and spent on it.
@@ -102,13 +102,13 @@ class Bench:
 
     def measure(
         self, store: type[GrowingStore], sizes: Sequence[int], questions: Sequence[Question]
-    ) -> list[Measurement]:
+    ) -> list[CostMeasurement]:
         """Let a store grow to each size, and ask each question there.
 
         Raises:
             OpeningError: the saver could not be opened.
         """
-        measurements = [Measurement(question) for question in questions]
+        measurements = [CostMeasurement(question) for question in questions]
         drivers = with_loaded(declared(self.target)[0])
         with (
             _the_same_each_time(),
@@ -122,7 +122,7 @@ class Bench:
             self._unavailable |= meter.unavailable
             kept = KeptMemory() if in_memory else KeptFiles(opened)
             server = self._server_of(opened, stack)
-            asking = Asking(self, meter, kept, server)
+            asking = CostAsking(self, meter, kept, server)
             try:
                 asking.grow(store(AskedSaver(opened)), sizes, measurements)
             except OpeningError:
@@ -171,16 +171,16 @@ def _the_same_each_time() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class CostAsking:
     """Asks a store that grows."""
 
-    bench: Bench
+    bench: CostBench
     meter: Meter
     kept: KeptMemory | KeptFiles
     server: WorkForAnswers | None = None
 
     def grow(
-        self, store: GrowingStore, sizes: Sequence[int], measurements: Sequence[Measurement]
+        self, store: GrowingStore, sizes: Sequence[int], measurements: Sequence[CostMeasurement]
     ) -> None:
         """Let the store grow to each size, and ask there what is to be asked."""
         for size in sizes:
@@ -192,7 +192,7 @@ class Asking:
             if any(one.slows_growing for one in measurements):
                 return
 
-    def _ask(self, measurement: Measurement, store: GrowingStore, size: int) -> None:
+    def _ask(self, measurement: CostMeasurement, store: GrowingStore, size: int) -> None:
         question = measurement.question
         try:
             if question.counts_what_is_kept:

@@ -11,21 +11,21 @@ from saverproof.contracts.tables import cost
 from saverproof.families.cost import stores
 from saverproof.families.cost.stores import GrowingStore
 from saverproof.families.cost.witnesses import KEPT, PLANNED, WITNESSES
-from saverproof.families.laws import Law, Order
+from saverproof.families.laws import GrowthOrder, Law
 
 Ask = Callable[[GrowingStore, int], Any]
-Allowed = Mapping[str, Order]
+Allowed = Mapping[str, GrowthOrder]
 _ANSWERS = WITNESSES.keys() - {KEPT}
-FLAT: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS, Order.LOGARITHMIC))
+FLAT: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS, GrowthOrder.LOGARITHMIC))
 """As an index grows, or not at all."""
-_LINEAR: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS - {"memory"}, Order.LINEAR))
+_LINEAR: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS - {"memory"}, GrowthOrder.LINEAR))
 """With how much there is to do; what is read or written meanwhile may be held in memory."""
 _ROUND_TRIPS: Allowed = MappingProxyType(
-    {**_LINEAR, "calls": Order.LOGARITHMIC, "statements": Order.LOGARITHMIC}
+    {**_LINEAR, "calls": GrowthOrder.LOGARITHMIC, "statements": GrowthOrder.LOGARITHMIC}
 )
-_WRITTEN: Allowed = MappingProxyType({"written": Order.LOGARITHMIC})
-_KEPT: Allowed = MappingProxyType({KEPT: Order.LOGARITHMIC})
-_KEPT_FOR_EACH: Allowed = MappingProxyType({KEPT: Order.LINEAR})
+_WRITTEN: Allowed = MappingProxyType({"written": GrowthOrder.LOGARITHMIC})
+_KEPT: Allowed = MappingProxyType({KEPT: GrowthOrder.LOGARITHMIC})
+_KEPT_FOR_EACH: Allowed = MappingProxyType({KEPT: GrowthOrder.LINEAR})
 
 _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
     {

@@ -6,7 +6,7 @@ from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.cost.judging import breaches, table, words
-from saverproof.families.cost.measuring import Bench
+from saverproof.families.cost.measuring import CostBench
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.witnesses import WITNESSES
 from saverproof.families.laws import law_of
@@ -25,7 +25,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     known = {"question": BY_NAME, "witness": WITNESSES}
     name, witness, sizes = read_recorded(data, known, "sizes")
     question = BY_NAME[name]
-    bench = Bench(plan, target)
+    bench = CostBench(plan, target)
     (measured,) = bench.measure(question.store, sizes, [question])
     if measured.trouble or measured.missing:
         return unclear(measured.trouble or measured.missing)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from saverproof.families.cost.judging import Breach, table, words
-from saverproof.families.cost.measuring import Measurement
+from saverproof.families.cost.judging import BrokenLaw, table, words
+from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.scripts import reproducer
 from saverproof.items import Finding, ItemPlan
 from saverproof.targets.target import Target
@@ -14,7 +14,7 @@ from saverproof.targets.target import Target
 _WIDTH = 1_200
 
 
-def finding(plan: ItemPlan, target: Target, broken: Sequence[Breach]) -> Finding:
+def finding(plan: ItemPlan, target: Target, broken: Sequence[BrokenLaw]) -> Finding:
     """A broken contract as the report has it: the worst breach first."""
     worst = broken[0]
     law, question = worst.law, worst.question
@@ -35,17 +35,17 @@ def finding(plan: ItemPlan, target: Target, broken: Sequence[Breach]) -> Finding
     )
 
 
-def _verb(breach: Breach) -> str:
+def _verb(breach: BrokenLaw) -> str:
     kept = breach.question.counts_what_is_kept
     return f"{breach.question.words} {'keeps' if kept else 'costs'}"
 
 
-def counts(breach: Breach) -> str:
+def counts(breach: BrokenLaw) -> str:
     """The counts at each size."""
     return table(breach.law.sizes, breach.law.counts)
 
 
-def program(breach: Breach) -> dict[str, Any]:
+def program(breach: BrokenLaw) -> dict[str, Any]:
     """A breach as JSON, for artefacts."""
     return {
         "question": breach.question.name,
@@ -55,7 +55,7 @@ def program(breach: Breach) -> dict[str, Any]:
     }
 
 
-def laws_as_data(measurements: Iterable[Measurement], api: str) -> list[dict[str, Any]]:
+def laws_as_data(measurements: Iterable[CostMeasurement], api: str) -> list[dict[str, Any]]:
     """Every law that was measured, for the report."""
     return [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saverproof.families.chain import Chain
-from saverproof.families.cost.judging import Breach
+from saverproof.families.cost.judging import BrokenLaw
 from saverproof.families.cost.questions import Question
 from saverproof.families.cost.script_counters import COUNTERS
 from saverproof.families.cost.stores import GrowingStore, doom
@@ -36,7 +36,7 @@ _IMPORTS = (
 )
 
 
-def reproducer(target: Target, broken: Sequence[Breach], api: str) -> str:
+def reproducer(target: Target, broken: Sequence[BrokenLaw], api: str) -> str:
     """The source of a script that counts the same at two sizes; "" if none shows it."""
     opening = opening_of(target)
     if opening is None:
@@ -50,7 +50,7 @@ def reproducer(target: Target, broken: Sequence[Breach], api: str) -> str:
     return first_to_complain(texts, broken[0].question.contract)
 
 
-def script(breach: Breach, api: str, opening: Opening, name: str) -> str:
+def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
     """The script."""
     question, law = breach.question, breach.law
     large = _large(breach)
@@ -72,7 +72,7 @@ def script(breach: Breach, api: str, opening: Opening, name: str) -> str:
     return whole_script(promise_of(question.contract), name, opening, lines, _IMPORTS)
 
 
-def _large(breach: Breach) -> int:
+def _large(breach: BrokenLaw) -> int:
     """The first size at which there is growth that cannot be mistaken, else the last."""
     law = breach.law
     slack = max(2 * WITNESSES[breach.witness].slack, law.counts[0])
@@ -96,7 +96,7 @@ def _definitions(question: Question) -> list[str]:
     return [*source_of(question.ask), *(source_of(doom) if question.removes else [])]
 
 
-def _measured(breach: Breach, opening: Opening, api: str) -> list[str]:
+def _measured(breach: BrokenLaw, opening: Opening, api: str) -> list[str]:
     """The body of ``measured``."""
     question = breach.question
     if question.counts_what_is_kept:
@@ -121,7 +121,7 @@ def _counted_here(question: Question, saver: str) -> list[str]:
     ]
 
 
-def _counted_by_server(breach: Breach, opening: Opening, api: str) -> list[str]:
+def _counted_by_server(breach: BrokenLaw, opening: Opening, api: str) -> list[str]:
     question = breach.question
 
     def growing(saver: str) -> list[str]:
@@ -145,5 +145,5 @@ def _counted_by_server(breach: Breach, opening: Opening, api: str) -> list[str]:
     ]
 
 
-def _can_be_counted(breach: Breach) -> bool:
+def _can_be_counted(breach: BrokenLaw) -> bool:
     return breach.witness in COUNTERS or breach.witness in IN_SERVER

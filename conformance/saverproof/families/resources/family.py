@@ -14,7 +14,7 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.resources.effort import times_of
 from saverproof.families.resources.holdings import unavailable
 from saverproof.families.resources.judging import leaks
-from saverproof.families.resources.measuring import Bench, Measurement
+from saverproof.families.resources.measuring import ResourceBench, ResourceMeasurement
 from saverproof.families.resources.replay import replay
 from saverproof.families.resources.reporting import finding, holdings_as_data
 from saverproof.families.resources.work import NEEDS, WORKS, Cancellations, Openings, Work
@@ -34,7 +34,7 @@ class ResourcesFamily:
         if (why := unavailable()) is not None:
             tally.not_exercised([FLAT.id], why)
             return
-        bench = Bench(plan, target)
+        bench = ResourceBench(plan, target)
         ResourcesJudging(plan, target, tally, bench).run()
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
@@ -56,8 +56,8 @@ class ResourcesJudging:
     plan: ItemPlan
     target: Target
     tally: Tally
-    bench: Bench
-    _measured: list[Measurement] = field(default_factory=list)
+    bench: ResourceBench
+    _measured: list[ResourceMeasurement] = field(default_factory=list)
 
     def run(self) -> None:
         """Have everything done that the saver can."""

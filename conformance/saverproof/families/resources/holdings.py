@@ -28,7 +28,7 @@ _NOT_OF_SAVERS = ("<", *(str(_KIT / name) for name in ("execution", "families", 
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class HoldingKind:
     """Something that a process holds. Up to ``slack`` more of it are no leak, nor is less than
     ``least`` more for each time. It is told in whole ``grain``s.
     """
@@ -42,23 +42,23 @@ class Kind:
 # A pool opens connections, and an executor threads, until there are as many as it may have: 32 are
 # usual, and come one by one where the machine is busy. Over the last 480 times that is one in 15.
 _ONE_IN_TWELVE = 1 / 12
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, HoldingKind] = MappingProxyType(
     {
-        "descriptors": Kind("descriptors", 8, _ONE_IN_TWELVE),
-        "threads": Kind("threads", 8, _ONE_IN_TWELVE),
-        "tasks": Kind("tasks of the event loop", 4, _ONE_IN_TWELVE),
-        "files": Kind("files", 4, _ONE_IN_TWELVE),
+        "descriptors": HoldingKind("descriptors", 8, _ONE_IN_TWELVE),
+        "threads": HoldingKind("threads", 8, _ONE_IN_TWELVE),
+        "tasks": HoldingKind("tasks of the event loop", 4, _ONE_IN_TWELVE),
+        "files": HoldingKind("files", 4, _ONE_IN_TWELVE),
         # Caches of statements and of compiled patterns fill until they are full, and each thread of
         # an executor keeps the last error that it met: some ten objects, and 1 KiB.
-        "objects": Kind("objects", 64, 1.0, 16),
-        "memory": Kind("bytes of memory", 32_768, 128.0, 8_192),
+        "objects": HoldingKind("objects", 64, 1.0, 16),
+        "memory": HoldingKind("bytes of memory", 32_768, 128.0, 8_192),
     }
 )
 """By name; what ends a process soonest comes first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class HeldContents:
     """What is held at one moment, each by what it is and how much there is of it."""
 
     descriptors: Counter[str]
@@ -70,7 +70,7 @@ class Contents:
     memory: Counter[str]
     """Bytes by the line at which they were allocated."""
 
-    def more_than(self, before: Contents, kind: str) -> list[str]:
+    def more_than(self, before: HeldContents, kind: str) -> list[str]:
         """What there is more of than before, most of it first, in words."""
         more: Counter[str] = getattr(self, kind) - getattr(before, kind)
         return [f"{count:,} × {name}" for name, count in more.most_common(3)]
@@ -130,13 +130,13 @@ class Holder:
         for kind, count in self.counts().items():
             self._not_counted[kind] += count - before[kind]
 
-    def contents(self) -> Contents:
+    def contents(self) -> HeldContents:
         """What that is."""
         memory: Counter[str] = Counter()
         for place in tracemalloc.take_snapshot().statistics("lineno"):
             if not place.traceback[0].filename.startswith(_NOT_OF_SAVERS):
                 memory[_place(place.traceback[0])] += place.size
-        return Contents(
+        return HeldContents(
             descriptors=Counter(map(_alike, _descriptors())),
             threads=Counter(_alike(thread.name) for thread in threading.enumerate()),
             tasks=Counter(self.store.loop.run(_tasks())),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from saverproof.families.laws import Law
-from saverproof.families.resources.holdings import KINDS, Contents
-from saverproof.families.resources.measuring import Measurement
+from saverproof.families.resources.holdings import KINDS, HeldContents
+from saverproof.families.resources.measuring import ResourceMeasurement
 from saverproof.families.resources.work import Work
 
 
@@ -18,8 +18,8 @@ class Leak:
     work: type[Work]
     kind: str
     law: Law
-    first: Contents
-    last: Contents
+    first: HeldContents
+    last: HeldContents
     origins: Mapping[str, str]
 
     @property
@@ -44,7 +44,7 @@ class Leak:
         return (list(KINDS).index(self.kind),)
 
 
-def leaks(measurements: Iterable[Measurement]) -> list[Leak]:
+def leaks(measurements: Iterable[ResourceMeasurement]) -> list[Leak]:
     """What leaks, the worst first."""
     found = [
         Leak(one.work, kind, law, one.contents[0], one.contents[-1], one.origins)

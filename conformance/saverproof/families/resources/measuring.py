@@ -12,9 +12,9 @@ from pathlib import Path
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.store import Store
 from saverproof.families.asked_saver import AskedSaver
-from saverproof.families.laws import Law, Order, law_of
+from saverproof.families.laws import GrowthOrder, Law, law_of
 from saverproof.families.lean_executor import lean_executor
-from saverproof.families.resources.holdings import KINDS, Contents, Holder, temporary_files_in
+from saverproof.families.resources.holdings import KINDS, HeldContents, Holder, temporary_files_in
 from saverproof.families.resources.origins import openings
 from saverproof.families.resources.work import Work
 from saverproof.items import ItemPlan
@@ -28,7 +28,7 @@ MORE = 4
 
 
 @dataclass(slots=True)
-class Measurement:
+class ResourceMeasurement:
     """What was held after so many ``times``: of each kind a count for each.
 
     If something leaks, ``contents`` are what it was before and after it was done ``MORE`` times,
@@ -38,7 +38,7 @@ class Measurement:
     work: type[Work]
     times: list[int] = field(default_factory=list)
     counts: dict[str, list[int]] = field(default_factory=dict)
-    contents: list[Contents] = field(default_factory=list)
+    contents: list[HeldContents] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
 
@@ -58,7 +58,7 @@ class Measurement:
         return {
             kind: law
             for kind, law in self.laws.items()
-            if law.order.exceeds(Order.LOGARITHMIC) and law.per_item >= KINDS[kind].least
+            if law.order.exceeds(GrowthOrder.LOGARITHMIC) and law.per_item >= KINDS[kind].least
         }
 
     def look(self, holder: Holder, times: int) -> None:
@@ -75,7 +75,7 @@ class Measurement:
 
 
 @dataclass(slots=True)
-class Bench:
+class ResourceBench:
     """The saver of a plan, opened anew for each work.
 
     ``calls`` and ``seconds`` are what the saver was asked for, and spent on it.
@@ -87,13 +87,13 @@ class Bench:
     calls: int = 0
     seconds: float = 0.0
 
-    def measure(self, kind: type[Work], times: Sequence[int]) -> Measurement:
+    def measure(self, kind: type[Work], times: Sequence[int]) -> ResourceMeasurement:
         """Do a work so many times, and look at what is held each time.
 
         Raises:
             OpeningError: the saver could not be opened.
         """
-        measurement = Measurement(kind)
+        measurement = ResourceMeasurement(kind)
         temporary = Path(self.plan.folder) / "temporary"
         with (
             temporary_files_in(temporary),
@@ -117,14 +117,14 @@ class Bench:
             self.seconds += store.total_seconds
         return measurement
 
-    def _do(self, work: Work, many: int, measurement: Measurement, holder: Holder) -> None:
+    def _do(self, work: Work, many: int, measurement: ResourceMeasurement, holder: Holder) -> None:
         """Do the work until it was done so many times, and look at what is held then."""
         for number in range(measurement.times[-1] if measurement.times else 0, many):
             work.once(number)
             self.beat()
         measurement.look(holder, many)
 
-    def _do_more(self, work: Work, measurement: Measurement, holder: Holder) -> None:
+    def _do_more(self, work: Work, measurement: ResourceMeasurement, holder: Holder) -> None:
         """Do the work much more often: a pool or a cache may be about to be full. Nothing else is
         said of a saver for which that is too much.
         """

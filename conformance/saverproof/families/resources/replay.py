@@ -8,7 +8,7 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.recorded import read_recorded
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import leaks
-from saverproof.families.resources.measuring import Bench
+from saverproof.families.resources.measuring import ResourceBench
 from saverproof.families.resources.reporting import told
 from saverproof.families.resources.work import WORKS
 from saverproof.items import ItemPlan
@@ -23,7 +23,7 @@ def replay(plan: ItemPlan, target: Target, data: Any) -> ReplayAnswer:
         OpeningError: the saver could not be opened or closed.
     """
     name, kind, times = read_recorded(data, {"work": WORKS, "kind": KINDS}, "times")
-    measured = Bench(plan, target).measure(WORKS[name], times)
+    measured = ResourceBench(plan, target).measure(WORKS[name], times)
     if measured.trouble:
         return unclear(measured.trouble)
     for leak in leaks([measured]):

@@ -8,7 +8,7 @@ from typing import Any
 from saverproof.contracts.tables.resources import FLAT
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import Leak
-from saverproof.families.resources.measuring import FEWEST, Measurement
+from saverproof.families.resources.measuring import FEWEST, ResourceMeasurement
 from saverproof.families.resources.scripts import reproducer
 from saverproof.items import Finding, ItemPlan
 from saverproof.targets.target import Target
@@ -54,7 +54,7 @@ def program(leak: Leak) -> dict[str, Any]:
     }
 
 
-def holdings_as_data(measurements: Iterable[Measurement], api: str) -> list[dict[str, Any]]:
+def holdings_as_data(measurements: Iterable[ResourceMeasurement], api: str) -> list[dict[str, Any]]:
     """What was held after each work, for the report."""
     return [
         {

@@ -15,8 +15,8 @@ from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProc
 from saverproof.families.upgrade.trials import (
     ALL_NEW,
     Alone,
-    Bench,
     Playing,
+    ReleaseBench,
     Shown,
     Which,
     refusal_of,
@@ -120,7 +120,7 @@ def check_origin(corpus: Corpus, facts: Facts, folder: Path) -> None:
 
 
 @contextmanager
-def _bench(target: Target, folder: Path, release: str, api: str) -> Iterator[Bench]:
+def _bench(target: Target, folder: Path, release: str, api: str) -> Iterator[ReleaseBench]:
     """The installed release alone, in a process.
 
     Raises:
@@ -131,7 +131,7 @@ def _bench(target: Target, folder: Path, release: str, api: str) -> Iterator[Ben
         raise CorpusError(f"{target.name}: {NO_OPENING}")
     try:
         with ReleaseProcess(release, "", api) as process:
-            yield Bench(target, folder, opening, {Which.NEW: process})
+            yield ReleaseBench(target, folder, opening, {Which.NEW: process})
     except (ReleaseGone, ReleaseRaised) as trouble:
         raise CorpusError(f"{target.name}: {trouble}") from None
 

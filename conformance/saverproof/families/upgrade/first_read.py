@@ -10,7 +10,7 @@ from pathlib import Path
 from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.upgrade.programs import questions
 from saverproof.families.upgrade.release_process import ReleaseRaised
-from saverproof.families.upgrade.trials import ALL_NEW, ALL_OLD, Bench, Handover, Which
+from saverproof.families.upgrade.trials import ALL_NEW, ALL_OLD, Handover, ReleaseBench, Which
 from saverproof.programs.small import ONE
 from saverproof_faults.sqlite import raw
 
@@ -22,7 +22,7 @@ class NotToBeSeen(Exception):  # noqa: N818 - what kept it from being tried
     """It cannot be tried on this saver; the text says why."""
 
 
-def first_read(bench: Bench) -> str:
+def first_read(bench: ReleaseBench) -> str:
     """What the first read raises on a store of the old release; "" if it answers.
 
     Raises:
@@ -33,7 +33,7 @@ def first_read(bench: Bench) -> str:
     return _read_of(bench, ALL_OLD)
 
 
-def _read_of(bench: Bench, handover: Handover) -> str:
+def _read_of(bench: ReleaseBench, handover: Handover) -> str:
     with bench.store() as at:
         (playing,) = bench.play(handover, [ONE], at)
         # The latest one, as a graph asks when it begins.

@@ -16,9 +16,9 @@ from saverproof.families.upgrade.trials import (
     ROLLED_BACK,
     SIDE_BY_SIDE,
     Alone,
-    Bench,
     Handover,
     Odd,
+    ReleaseBench,
     Which,
 )
 from saverproof.programs.shrinking import shrink
@@ -45,7 +45,7 @@ class ComparedFacts:
     odd: tuple[Odd, ...]
 
 
-def compared(bench: Bench, handover: Handover, alone: Alone) -> ComparedFacts:
+def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedFacts:
     """Play a handover, and hold what is shown then against what each release shows alone."""
     if handover is not READ_BY_NEW:
         alone = alone.only(takes_turns)
@@ -67,7 +67,7 @@ def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedF
     return ComparedFacts(0, (Odd(program, _OPENING, ("an open store",), str(refusal), reader),))
 
 
-def shortened(bench: Bench, handover: Handover, found: Sequence[Odd]) -> Odd:
+def shortened(bench: ReleaseBench, handover: Handover, found: Sequence[Odd]) -> Odd:
     """Return the first odd fact, by the shortest program that was found to show one.
 
     What was seen stays a finding, even if a release ends or opens no more while this is tried.

@@ -16,7 +16,7 @@ from saverproof.families.upgrade.programs import programs_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProcess, ReleaseRaised
 from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
-from saverproof.families.upgrade.trials import Alone, Bench, Which
+from saverproof.families.upgrade.trials import Alone, ReleaseBench, Which
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.suiting import able_of
 from saverproof.releases.installed import Release
@@ -42,7 +42,7 @@ NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
 
 
 @contextmanager
-def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[Bench]:
+def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[ReleaseBench]:
     """Both releases, each in a process.
 
     Raises:
@@ -57,7 +57,7 @@ def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[Bench
         ReleaseProcess(new, "", plan.api) as new_one,
     ):
         players = {Which.OLD: old_one, Which.NEW: new_one}
-        yield Bench(target, Path(plan.folder), opening, players)
+        yield ReleaseBench(target, Path(plan.folder), opening, players)
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class UpgradeJudging:
             of = f"{refused} of {len(self.programs)} programs"
             self.tally.note(f"{of} left out: {pair.old} or {pair.new} alone refuses a step of them")
 
-    def _hand_over(self, pair: TwoReleases, bench: Bench, name: str, alone: Alone) -> None:
+    def _hand_over(self, pair: TwoReleases, bench: ReleaseBench, name: str, alone: Alone) -> None:
         seen = compared(bench, HANDOVERS[name], alone)
         self.tally.agreed(name, seen.facts)
         self.tally.beat()
@@ -125,7 +125,7 @@ class UpgradeJudging:
             shown = shortened(bench, HANDOVERS[name], seen.odd)
             self._found(name, finding(self.plan, pair, name, shown))
 
-    def _read_first(self, pair: TwoReleases, bench: Bench) -> None:
+    def _read_first(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         try:
             raised = first_read(bench)
         except NotToBeSeen as why:
@@ -135,7 +135,7 @@ class UpgradeJudging:
         if raised:
             self._found(FIRST_READ, read_finding(self.plan, pair, raised))
 
-    def _set_up(self, pair: TwoReleases, bench: Bench) -> None:
+    def _set_up(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         alone = Alone.of(bench, PROGRAMS)
         if alone.refusal:
             self.tally.not_exercised([SET_UP], REFUSED.format(alone.refusal))

@@ -13,7 +13,7 @@ from saverproof.families.upgrade.judging import FIRST_READ, REFUSED, bench_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
 from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
-from saverproof.families.upgrade.trials import ALL_OLD, Alone, Bench
+from saverproof.families.upgrade.trials import ALL_OLD, Alone, ReleaseBench
 from saverproof.items import Finding, ItemPlan
 from saverproof.releases.installed import kept
 from saverproof.steps.codec import from_json
@@ -45,7 +45,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _again(
-    plan: ItemPlan, pair: TwoReleases, bench: Bench, contract: str, data: Mapping[str, Any]
+    plan: ItemPlan, pair: TwoReleases, bench: ReleaseBench, contract: str, data: Mapping[str, Any]
 ) -> Finding | None:
     if contract in HANDOVERS:
         alone = Alone.of(bench, [from_json(data.get("program"))])

@@ -12,9 +12,9 @@ from saverproof.families.upgrade.trials import (
     ALL_NEW,
     ALL_OLD,
     Alone,
-    Bench,
     Handover,
     Playing,
+    ReleaseBench,
     Which,
 )
 from saverproof.programs.small import LATE_WRITES, TWO_WRITES
@@ -47,7 +47,7 @@ class SettingUp:
     ``more`` are processes of the new one; ``alone`` is what each shows of ``PROGRAMS``.
     """
 
-    bench: Bench
+    bench: ReleaseBench
     more: Sequence[ReleaseProcess]
     alone: Alone
     profile: str

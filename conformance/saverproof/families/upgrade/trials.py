@@ -149,7 +149,7 @@ def odd_facts(
 
 
 @dataclass(slots=True)
-class Bench:
+class ReleaseBench:
     """Both releases, and where stores are made for them."""
 
     target: Target
@@ -212,13 +212,15 @@ class Alone:
     refusal: str = ""
 
     @classmethod
-    def of(cls, bench: Bench, programs: Sequence[Program]) -> Alone:
+    def of(cls, bench: ReleaseBench, programs: Sequence[Program]) -> Alone:
         """Have both releases play."""
         (old,) = bench.shown(ALL_OLD, programs)
         return cls.beside(bench, programs, old)
 
     @classmethod
-    def beside(cls, bench: Bench, programs: Sequence[Program], old: Sequence[Shown]) -> Alone:
+    def beside(
+        cls, bench: ReleaseBench, programs: Sequence[Program], old: Sequence[Shown]
+    ) -> Alone:
         """Have the new release play; what the old one shows is known."""
         (new,) = bench.shown(ALL_NEW, programs)
         rows = [
