@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds ablation steady right-on-servers oldest bench lock wheel release field clean
+.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds ablation steady right-on-servers oldest bench lock wheel release field costs clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -107,6 +107,10 @@ ablation: $(VENV)/ready
 crowds: $(VENV)/ready
 	$(BIN)/python -m tests.crowds.measure --pairs --fives --tens --jobs $(WORKERS)
 	$(BIN)/python -m tests.crowds.measure --first --mend --jobs $(WORKERS)
+
+# The table of docs/cost.md, judged anew: it needs the servers of the tests, and takes minutes.
+costs: $(VENV)/ready
+	$(BIN)/python -m tests.docs.costs
 
 # Released savers, each in an environment of its own: minutes for each. `make pages` shows the results.
 field: $(VENV)/ready
