@@ -66,9 +66,9 @@ THROUGH = [
 ]
 SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2)
 FOR = {
-    "threads-lose-nothing": SceneEffort(shared=240, instances=2, processes=1, races=0),
-    "no-torn-reads": SceneEffort(shared=240, instances=2, processes=1, races=0),
-    "linearizable": SceneEffort(shared=240, instances=1, processes=0, races=0),
+    "threads-lose-nothing": SceneEffort(shared=60, instances=2, processes=1, races=0),
+    "no-torn-reads": SceneEffort(shared=60, instances=2, processes=1, races=0),
+    "linearizable": SceneEffort(shared=60, instances=1, processes=0, races=0),
     "instances-agree": SceneEffort(shared=0, instances=1, processes=0, races=0),
     "processes-lose-nothing": SceneEffort(shared=2, instances=2, processes=2, races=2),
     "first-use-race": SceneEffort(shared=1, instances=1, processes=1, races=2),
