@@ -24,25 +24,30 @@ SAVERS = (
 HOW = ("--saver-families=cost", "--saver-profile=quick", "--saver-api=sync", "--saver-budget=30m")
 WORDS = {
     "held": "held",
-    "violated": "**breaks**",
-    "advice": "grows",
-    "known": "grows",
+    "violated": "grows",
     "unknown": "?",
     "not-exercised": "?",
     "not-applicable": "·",
 }
 """Verdict -> what stands in the table."""
+MUST = "**must**"
+"""What stands there for a broken must; most of the family is advice."""
 
 
 def table(savers: Sequence[Mapping[str, Any]]) -> str:
     """Return the table as Markdown: a contract in each row, a saver in each column."""
     verdicts = [
-        {one["id"]: one["verdict"] for one in saver["contracts"] if one["family"] == "cost"}
+        {one["id"]: _in_a_word(one) for one in saver["contracts"] if one["family"] == "cost"}
         for saver in savers
     ]
     rows = [["", *(saver["saver"]["name"] for saver in savers)], ["---"] * (len(savers) + 1)]
-    rows += [[f"`{name}`", *(WORDS[one[name]] for one in verdicts)] for name in verdicts[0]]
+    rows += [[f"`{name}`", *(one[name] for one in verdicts)] for name in verdicts[0]]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _in_a_word(contract: Mapping[str, Any]) -> str:
+    broken = contract["verdict"] == "violated"
+    return MUST if broken and contract["level"] == "must" else WORDS[contract["verdict"]]
 
 
 def judged() -> list[dict[str, Any]]:
