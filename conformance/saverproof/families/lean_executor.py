@@ -7,6 +7,7 @@ the number of threads, and what they hold, differs from run to run.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,22 +26,29 @@ class LeanExecutor(ThreadPoolExecutor):
     def __init__(self) -> None:
         super().__init__(thread_name_prefix="asyncio")
         self._unanswered = 0
+        self._counting = threading.Lock()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         deadline = time.monotonic() + _IDLE_WITHIN_S
         while self._soon_idle() and time.monotonic() < deadline:
             time.sleep(0)
-        self._unanswered += 1
+        with self._counting:
+            self._unanswered += 1
         future = super().submit(fn, *args, **kwargs)
         future.add_done_callback(self._answered)
         return future
 
     def _soon_idle(self) -> bool:
-        """Return whether a thread has given its answer and is about to be idle."""
+        """Return whether a thread has given its answer and is about to be idle.
+
+        Only the executor itself knows how many of its threads are idle.
+        """
         return len(self._threads) > self._idle_semaphore._value + self._unanswered
 
     def _answered(self, _: Future[Any]) -> None:
-        self._unanswered -= 1
+        # Called in the thread that has given the answer, or that has cancelled the call.
+        with self._counting:
+            self._unanswered -= 1
 
 
 @contextmanager
