@@ -18,6 +18,7 @@ from tests.conformance.mistake_programs import facts_shown
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.registry import judged
 from saverproof.items import Outcome
+from saverproof.judging.scenes import RefuseValue
 from saverproof.machines.diagnosis import Diagnosis
 from saverproof.machines.prediction import Predictor, compare, composed
 from saverproof.machines.search import ProgramSearch
@@ -118,6 +119,18 @@ def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_
     blamed = upsert.REGULAR_WRITE_FIRST_WINS.id
     assert diagnosis.extend(run, run.breaches[0], blamed, ()) is REPLACED
     assert diagnosis.compare(run).exact
+
+
+def test_where_an_object_lay_in_memory_is_no_difference(loop: EventLoop, tmp_path: Path) -> None:
+    mistake = BY_NAME["unserializable-as-text"]
+    bench = bench_of(mistake.saver, loop, tmp_path)
+    refused = RefuseValue("put_writes", "a", "", 1)
+    run = bench.replay((Put("a", "", 1), refused, batch(1, ("messages", 1))))
+    assert any(" at 0x" in str(breach.difference.observed) for breach in run.masked)
+    # The prediction must not find the memory of the run free: it would store the same text by luck.
+    in_the_way = [(number for number in ()) for _ in range(1_000)]
+    assert compare(run, bench.diagnosis.predictor.predict(run, (mistake,))).exact
+    assert in_the_way
 
 
 def test_a_mistake_that_is_made_beside_another_is_left_to_be_found(

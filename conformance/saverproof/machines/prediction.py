@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,10 @@ _TO_OPEN = 3
 """The cost of opening a saver and of looking at it in the end, counted in steps."""
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 """Fields of a checkpoint that hold versions, which each saver makes in its own way."""
+_MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""Where an object lies in memory, as its repr says it. A saver may store such a text, and each run
+makes the object anew.
+"""
 
 
 def signature(breach: Breach) -> Signature:
@@ -78,15 +83,17 @@ def _of_difference(difference: Difference) -> Signature:
 
 
 def _said(value: Any) -> str:
-    """Return a value as text. All exceptions give one text; versions in tuples are left out."""
+    """Return a value as text. All exceptions give one text; versions in tuples and addresses in
+    memory are left out.
+    """
     if isinstance(value, Raised):
         return "raised"
     if is_mapping(getattr(value, "checkpoint", None)):
         shown = {k: v for k, v in value.checkpoint.items() if k not in _OF_VERSIONS}
         written = [tuple(each) for each in getattr(value, "pending_writes", None) or ()]
         parts = (place(value.config), shown, value.metadata, place(value.parent_config), written)
-        return show(parts, _WIDTH)
-    return show(value, _WIDTH)
+        value = parts
+    return _MEMORY_ADDRESS.sub("", show(value, _WIDTH))
 
 
 @dataclass(frozen=True, slots=True)
