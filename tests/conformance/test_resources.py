@@ -126,13 +126,18 @@ def test_what_stays_is_found(
     assert found.contract == FLAT
     # There is none that has not ended with 1 in a process of its own.
     assert found.reproducer or not with_script
-    # Recorded, it is done again: by the same saver, and by one that is right.
-    for name, status in ((wrong.name, Status.FAILING), ("plain", Status.FIXED)):
-        plan, saver = plan_for(here(name), tmp_path / name, api)
-        answer = ResourcesFamily().replay(plan, saver, FLAT, found.program)
-        assert answer.status is status, answer.said
+    if with_script:
+        assert_shown_by_replaying(found, wrong, tmp_path)
     if wrong.name == "descriptor-each-read":
         assert_told_where_it_was_opened(found)
+
+
+def assert_shown_by_replaying(found: Finding, wrong: WrongSaver, folder: Path) -> None:
+    """Recorded, it is done again: by the same saver, and by one that is right."""
+    for name, status in ((wrong.name, Status.FAILING), ("plain", Status.FIXED)):
+        plan, saver = plan_for(here(name), folder / name, wrong.apis[0])
+        answer = ResourcesFamily().replay(plan, saver, FLAT, found.program)
+        assert answer.status is status, answer.said
 
 
 def assert_told_where_it_was_opened(found: Finding) -> None:
