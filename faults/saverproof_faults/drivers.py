@@ -170,7 +170,7 @@ def _intercepted(
                 event, sql, errors, lambda: made.note(original(self, *arguments, **options)), known
             )
         except BaseException as error:
-            if isinstance(error, InjectedFault) and known.refused is not None:
+            if _is_refusal(error) and known.refused is not None:
                 with _unseen(), suppress(Exception):
                     for undoing in made.undoing(original, self, event, known):
                         undoing()
@@ -204,7 +204,7 @@ def _intercepted_coroutine(
         try:
             return await interceptor.await_call(event, sql, errors, call, known)
         except BaseException as error:
-            if isinstance(error, InjectedFault) and known.refused is not None:
+            if _is_refusal(error) and known.refused is not None:
                 with _unseen(), suppress(Exception):
                     for undoing in made.undoing(original, self, event, known):
                         answer = undoing()
@@ -244,6 +244,11 @@ class _Made:
             yield partial(original, owner, type(error), error, None)
         else:
             yield owner.rollback
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Return whether an exception stands for a server that refuses. An interrupt does not."""
+    return isinstance(error, InjectedFault) and isinstance(error, Exception)
 
 
 @contextmanager

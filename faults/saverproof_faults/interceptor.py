@@ -6,6 +6,7 @@ module of the driver's exceptions. While no injector is active, calls bypass it.
 
 import builtins
 import itertools
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -41,6 +42,7 @@ class Interceptor:
         self._calls: list[Call] | None = None
         self._counts: dict[Event, Iterator[int]] = {}
         self._open = False
+        self._opened_by = 0
 
     def open(
         self, armed_plans: Sequence[ArmedPlan] = (), *, record: list[Call] | None = None
@@ -50,6 +52,7 @@ class Interceptor:
         self._counts[Event.STATEMENT] = itertools.count(1)
         self._armed_plans = tuple(armed_plans)
         self._calls = record
+        self._opened_by = threading.get_ident()
         self._open = True
 
     @property
@@ -149,7 +152,8 @@ class Interceptor:
             remote = passage.errors.__name__.partition(".")[0] not in IN_PROCESS
             error = getattr(passage.errors, OPERATIONAL).__name__
             seen = (passage.event, passage.index, passage.sql, passed, remote, error)
-            self._calls.append(Call(*seen, passage.method))
+            elsewhere = threading.get_ident() != self._opened_by
+            self._calls.append(Call(*seen, passage.method, elsewhere))
         if rows is not None and rows.cut:
             self._strike(passage, Moment.AFTER, rows.passed)
         self._strike(passage, Moment.AFTER, None)

@@ -122,6 +122,9 @@ SIDES: Mapping[Fault, Side] = {
 }
 """The class of each fault that is not engine-side."""
 
+INTERRUPTIONS = ("KeyboardInterrupt", "SystemExit")
+"""What is raised in a program that is to end: no ``Exception``, and nothing of the driver's."""
+
 CLIENT_EVENTS = (Event.STATEMENT, Event.BEGIN, Event.COMMIT, Event.ROLLBACK)
 IO_EVENTS = (Event.IO, Event.OPEN, Event.WRITE, Event.SYNC, Event.TRUNCATE, Event.DELETE)
 

@@ -65,7 +65,8 @@ class Call:
     else None. ``remote`` says that a server answers the call: such a call may take effect although
     its answer is lost, while an engine inside the process raises before a statement takes effect,
     or not at all. ``error`` is the driver's name for the exception that says that the database
-    failed. ``method`` is the driver's method, if the driver is a ClassDriver.
+    failed. ``method`` is the driver's method, if the driver is a ClassDriver. ``elsewhere`` says
+    that another thread made it than the one that asked for the count.
     """
 
     event: Event
@@ -75,6 +76,7 @@ class Call:
     remote: bool = False
     error: str = OPERATIONAL
     method: Method | None = None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from saverproof_faults.kinds import Event, Fault, Moment
+from saverproof_faults.kinds import INTERRUPTIONS, Event, Fault, Moment
 
 _FAULTS = {
     Fault.RAISE: "{error} raised by the driver",
@@ -56,6 +56,8 @@ _EVENTS = {
 
 def fault(kind: Fault, error: str, event: Event, moment: Moment, row: int | None) -> str:
     """Describe what goes wrong, as the start of a sentence."""
+    if kind is Fault.RAISE and error in INTERRUPTIONS:
+        return f"the caller is interrupted by {error}"
     what = _FAULTS[kind].format(error=error)
     if kind is not Fault.RAISE or moment is Moment.BEFORE or row is not None:
         return what

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.interrupted import RollingBackExceptions
 
 from saverproof.reference.store import WriteRow
 from saverproof.targets.target import Target
@@ -96,6 +97,12 @@ class RowsApart(SqliteReference):
             self.database.begin()
 
 
+class UndoingExceptionsAlone(SqliteReference):
+    """Rolls back when an `Exception` is raised, and leaves what an interrupt comes into."""
+
+    database_class = RollingBackExceptions
+
+
 class EndingTheProcess(SqliteReference):
     """Leaves the whole process when a write fails."""
 
@@ -114,6 +121,7 @@ SAVERS: dict[str, type[SqliteReference]] = {
         RewrittenOnOpening,
         FailingTwice,
         RowsApart,
+        UndoingExceptionsAlone,
         EndingTheProcess,
     )
 }

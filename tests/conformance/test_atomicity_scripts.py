@@ -56,6 +56,15 @@ def test_every_kind_of_fault_has_a_script(
     assert finding.contract in said
 
 
+def test_a_script_interrupts_a_call(tmp_path: Path) -> None:
+    outcome = judged(faulty("UndoingExceptionsAlone"), tmp_path, operations=TWO)
+    finding = only(outcome, "no-late-commit")
+    assert "the caller is interrupted" in finding.steps[-2]
+    status, said = ended(finding.reproducer, tmp_path)
+    assert status == 1
+    assert finding.contract in said
+
+
 def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) -> None:
     script = only(judged(targets.memory, tmp_path, operations=TWO), "all-or-nothing").reproducer
     right = "from saverproof.reference.saver import ReferenceSaver as InMemorySaver"

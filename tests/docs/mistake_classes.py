@@ -30,6 +30,9 @@ NAMES = {
     "Faults and kills": (
         "early-writes-wait",
         "failed-once-failed-forever",
+        "interrupted-call-is-committed",
+        "interrupted-call-keeps-the-gate",
+        "interrupted-call-stays-open",
         "large-values-beside-the-database",
         "large-values-never-synced",
         "lock-file-is-believed",

@@ -4,7 +4,9 @@ from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Event, Lasts, Moment
 from saverproof_faults.places import LEAVING, Places
 
-_BUILTINS = frozenset({"MemoryError", "KeyboardInterrupt", "TimeoutError", "RuntimeError"})
+_BUILTINS = frozenset(
+    {"MemoryError", "KeyboardInterrupt", "RuntimeError", "SystemExit", "TimeoutError"}
+)
 
 
 def raising(armed: ArmedPlan, places: Places) -> str:

@@ -20,6 +20,7 @@ from saverproof_faults import (
     Statement,
     io_to_fail,
 )
+from saverproof_faults.kinds import INTERRUPTIONS
 from saverproof_faults.places import NETWORK_FAULTS, OUTAGES, SERVER_FAULTS
 
 T = TypeVar("T")
@@ -27,6 +28,7 @@ T = TypeVar("T")
 SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
 KILLED = "kill"
+INTERRUPTED = "interrupted-caller"
 IO_FAULTS = frozenset({Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT})
 BELOW = IO_FAULTS | NETWORK_FAULTS.keys() | {*SERVER_FAULTS, *OUTAGES}
 """What fails below the driver: files, connections, and servers."""
@@ -63,6 +65,12 @@ class Injection:
         return self.plan is None and not self.value and not self.killed
 
     @property
+    def interrupts(self) -> bool:
+        """Whether the caller is interrupted: nothing has failed."""
+        plan = self.plan
+        return plan is not None and plan.fault is Fault.RAISE and plan.error in INTERRUPTIONS
+
+    @property
     def disconnects(self) -> bool:
         """Whether a connection is of no use afterwards."""
         return self.lost or self.kind == "network"
@@ -83,7 +91,7 @@ class Injection:
             return KILLED
         if self.plan is None:
             return CONNECTION if self.lost else SERIALIZER
-        return self.plan.fault.value
+        return INTERRUPTED if self.interrupts else self.plan.fault.value
 
     @property
     def place(self) -> str:
@@ -170,7 +178,7 @@ def injections(places: Places, cancellations: Sequence[Plan], values: int) -> li
     refused = [Injection(value=number) for number in range(1, values + 1)]
     failed_io = io_to_fail(places.io_calls)
     idle = {s.number for s in places.statements if not _takes_lock(s)}
-    reads = {call.index for call in places.calls if _only_reads(call)}
+    reads = {call.index for call in places.calls if only_reads(call)}
     ends = _ends_of_reads(places.calls)
     plans = [
         plan
@@ -195,7 +203,7 @@ def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
     changed = False
     for call in calls:
         if call.event is Event.STATEMENT:
-            changed = changed or not _only_reads(call)
+            changed = changed or not only_reads(call)
         elif call.event is Event.ROLLBACK and not call.remote and not changed:
             ends.add(call.index)
         elif call.event in (Event.COMMIT, Event.ROLLBACK):
@@ -203,8 +211,8 @@ def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
     return frozenset(ends)
 
 
-def _only_reads(call: Call) -> bool:
-    """Whether failing after it is nothing else than failing before what comes next.
+def only_reads(call: Call) -> bool:
+    """Whether it changes nothing: failing after it is failing before what comes next.
 
     A driver that fails has reset its statement. One that raises on purpose, after the rows began
     to come, would leave it open, and hold the saver to what no driver does.

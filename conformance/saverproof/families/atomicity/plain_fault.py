@@ -11,7 +11,7 @@ class PlainFault:
 
     ``call`` is the operation's statement, in which ``{call}`` stands for the call as it would be.
     ``raises`` says that the call is expected to raise, ``may_store`` that it may be stored all the
-    same, as what is synced late.
+    same, as what is synced late. ``error`` names what the call may raise.
     """
 
     top: tuple[str, ...] = ()
@@ -20,6 +20,7 @@ class PlainFault:
     after: tuple[str, ...] = ()
     raises: bool = True
     may_store: bool = False
+    error: str = "Exception"
 
 
 def after_passing(passing: int) -> str:

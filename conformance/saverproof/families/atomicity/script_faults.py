@@ -7,6 +7,7 @@ they lead to the same flaw is seen by running the script.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
@@ -39,7 +40,8 @@ def plain_faults(
     """Ways to have the same thing fail in a store that holds nothing else, the plainest first."""
     plan, where = injection.plan, path_of(database)
     inside = plan is not None and plan.place.event in (Event.STATEMENT, Event.ENGINE_STATEMENT)
-    if plan is not None and injection.also is None and inside and not isinstance(step, Put):
+    by_trigger = injection.also is None and not injection.interrupts and not isinstance(step, Put)
+    if plan is not None and inside and by_trigger:
         trigger = row_trigger(plan, places, where) or statement_trigger(plan, places, where)
         if trigger is not None:
             yield trigger
@@ -48,6 +50,11 @@ def plain_faults(
 
 def faults_anywhere(injection: Injection, places: Places, database: str) -> Iterator[PlainFault]:
     """Those that do not depend on what is stored already."""
+    for fault in _anywhere(injection, places, database):
+        yield replace(fault, error="BaseException") if injection.interrupts else fault
+
+
+def _anywhere(injection: Injection, places: Places, database: str) -> Iterator[PlainFault]:
     plan = injection.plan
     if injection.value:
         yield _refusing(injection.value)
@@ -78,7 +85,7 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
         yield from failing_method(plan, call, places)
         return
     elif plan.place.event is Event.COMMIT:
-        yield failing_commit(places, plan.place.index)
+        yield failing_commit(plan, places)
     if plan.fault is Fault.RAISE and plan.place.event is Event.STATEMENT:
         yield from failing_statement(plan, places)
     yield from _to_the_letter(plan, places)

@@ -9,6 +9,7 @@ from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
 from saverproof.scripts.source import quoted
 from saverproof_faults import Event, Fault, Lasts, Moment, Places, Plan, Statement
+from saverproof_faults.kinds import INTERRUPTIONS
 
 _WRITES = re.compile(
     r"""\s*(?:(INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO|(DELETE)\s+FROM|(UPDATE)(?:\s+OR\s+\w+)?)
@@ -81,7 +82,7 @@ def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
     if not wanted or place.row is not None or plan.lasts is Lasts.ONWARDS:
         return
     after = place.moment is Moment.AFTER
-    fail = ("        if left and left.pop(): raise sqlite3.OperationalError",)
+    fail = (f"        if left and left.pop(): raise {_error(plan)}",)
     many = any(call.rows is not None for call in executed)
     call = "return self.cursor()"
     yield PlainFault(
@@ -102,6 +103,10 @@ def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
         ),
         before=(f"left.extend({after_passing(executed.index(wanted[0]))})",),
     )
+
+
+def _error(plan: Plan) -> str:
+    return plan.error if plan.error in INTERRUPTIONS else "sqlite3.OperationalError"
 
 
 _MANY = "return self.execute(*given, run=sqlite3.Cursor.executemany)"
@@ -134,13 +139,14 @@ def locked(where: str) -> PlainFault:
     )
 
 
-def failing_commit(places: Places, index: int) -> PlainFault:
+def failing_commit(plan: Plan, places: Places) -> PlainFault:
     """A connection that fails at one of its commits."""
     by_call = any(call.event is Event.COMMIT and call.sql == "commit()" for call in places.calls)
-    fail = "if left and left.pop(): raise sqlite3.OperationalError"
+    fails = "left and left.pop()"
+    raising = f"raise {_error(plan)}"
     body: tuple[str, ...] = (
         "    def commit(self):",
-        f"        {fail}",
+        f"        if {fails}: {raising}",
         "        super().commit()",
     )
     if not by_call:
@@ -149,8 +155,7 @@ def failing_commit(places: Places, index: int) -> PlainFault:
             "    def execute(self, *given): return self.cursor().execute(*given)",
             "class Cursor(sqlite3.Cursor):",
             "    def execute(self, sql, *given):",
-            '        if sql.upper().startswith("COMMIT"):',
-            f"            {fail}",
+            f'        if sql.upper().startswith("COMMIT") and {fails}: {raising}',
             "        return super().execute(sql, *given)",
         )
     return PlainFault(
@@ -160,7 +165,7 @@ def failing_commit(places: Places, index: int) -> PlainFault:
             *body,
             *_CONNECTING,
         ),
-        before=(f"left.extend({after_passing(index - 1)})",),
+        before=(f"left.extend({after_passing(plan.place.index - 1)})",),
     )
 
 

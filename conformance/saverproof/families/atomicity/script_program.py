@@ -116,7 +116,7 @@ class _Body:
         again = f"{wait}{name}()"
         failing = [line.format(call=again, coroutine=f"{name}()") for line in fault.call]
         if fault.raises and self.contract != SILENT:
-            failing = ["with contextlib.suppress(Exception):", *indented(failing)]
+            failing = [f"with contextlib.suppress({fault.error}):", *indented(failing)]
         self.lines += [
             f"def {name}():",
             f"    return {call.removeprefix('await ')}",

@@ -112,7 +112,7 @@ class _Body:
             # A mended saver may return where this one failed, and fail where this one returned.
             judged = [] if unusable else ["failed = False"]
             operation = [
-                "with contextlib.suppress(Exception):",
+                f"with contextlib.suppress({fault.error}):",
                 *indented([*operation, *judged]),
             ]
         first += [*ready, *noted]

@@ -13,6 +13,7 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import changes_files, counting_places, state_of_files
 from saverproof.families.atomicity.fault_plans import SESSIONS_ENDED, Injection, injections, lasting
 from saverproof.families.atomicity.injection import inject, serializing
+from saverproof.families.atomicity.interruptions import interruptions
 from saverproof.families.atomicity.judging import FaultJudge
 from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
 from saverproof.families.atomicity.prepared_store import PreparedStore, prepared
@@ -100,12 +101,14 @@ class FaultSweep:
 
 def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
     """Of what sort a trial is: of each, one at least is made. Where the server refuses to write,
-    that is each table, or prefix of keys, of each operation; where a first opening fails below the
-    driver, each sort of call.
+    that is each table, or prefix of keys, of each operation; where the caller is interrupted, each
+    operation; where a first opening fails below the driver, each sort of call.
     """
     sweep, injection = tried
     if injection.kind == "io" and sweep.scenario.makes_the_store:
         return (injection.name, sweep.scenario.title, injection.about.partition(" ")[0])
+    if injection.interrupts:
+        return (injection.name, sweep.scenario.operation)
     if injection.name != Fault.SERVER_REFUSED:
         return (injection.name,)
     return (injection.name, sweep.scenario.operation, injection.about.partition(" on ")[2])
@@ -134,6 +137,7 @@ def swept(
         # No table is there yet on which a trigger could be.
         found = [injection for injection in found if injection.name != Fault.TRIGGER_ABORT]
     if not scenario.is_setup:
+        found += interruptions(counted.places.calls) if bench.api == "sync" else []
         found += [Injection()] if bench.losing else []
         found += [SESSIONS_ENDED] if bench.server is not None else []
     if also_lasting:

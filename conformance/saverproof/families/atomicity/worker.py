@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from saverproof.process import heartbeat
 from saverproof.process.standstill import MovementWatch
+from saverproof_faults import was_injected
 
 T = TypeVar("T")
 
@@ -146,7 +147,11 @@ def call_quietly(action: Callable[[], Any]) -> BaseException | None:
     """Do it; gives the exception instead of raising it, unless nobody waits any more."""
     try:
         action()
-    except (AbandonedError, KeyboardInterrupt):
+    except AbandonedError:
+        raise
+    except KeyboardInterrupt as error:
+        if was_injected(error):
+            return error
         raise
     except BaseException as error:  # noqa: BLE001 - a saver may raise anything
         return error
