@@ -1,6 +1,6 @@
 """The field: ``make field`` judges released savers; the page docs/field.md is made of the results.
 
-    .ci/field.py run [TARGET...]   judge what field/packages.toml names, or these targets of it
+    .ci/field.py run [NAME...]     judge what field/packages.toml names, or these savers of it
     .ci/field.py page              print docs/field.md
 
 Each release is judged in an environment of its own, with the quick profile and seed 0. Of its
@@ -9,134 +9,21 @@ report only what the page needs stays, in field/results.
 
 from __future__ import annotations
 
-import json
+import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
-
-from saverproof_reports import load_report
-from saverproof_reports.markup import linked, plain
-from saverproof_reports.wording import saver_sentence
-
-ROOT = Path(__file__).parents[1]
-FIELD = ROOT / "field"
-RESULTS = FIELD / "results"
-
-_INTRODUCTION = """\
-# Released savers
-
-<!-- Generated: python .ci/field.py page > docs/field.md -->
-
-What saverproof's quick profile finds in released savers, each release in an environment of its own
-(`make field`). A quick run is short: what it does not find may be there all the same. Which
-contract means what, and how a saver is mended, is in [Contracts](contracts.md).
-"""
-
-
-def packages() -> Iterator[dict[str, Any]]:
-    """Yield each release to judge: distribution, version, target and extras."""
-    for one in tomllib.loads((FIELD / "packages.toml").read_text("utf-8"))["package"]:
-        for version in one["releases"]:
-            yield {
-                "distribution": one["distribution"],
-                "version": version,
-                "target": one["target"],
-                "extras": one.get("extras", []),
-            }
-
-
-def reduced(report: Mapping[str, Any], package: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page needs of a report: small, and the same in every run but for races."""
-    (judged,) = report["savers"]
-    contracts = judged["contracts"]
-    return {
-        "distribution": package["distribution"],
-        "version": package["version"],
-        "target": package["target"],
-        "class": judged["saver"]["class"],
-        "kit": report["environment"]["packages"]["saverproof"],
-        "langgraph-checkpoint": report["environment"]["packages"]["langgraph-checkpoint"],
-        "profile": report["run"]["profile"],
-        "sentence": saver_sentence(judged),
-        "broken": [
-            {
-                "id": one["id"],
-                "level": one["level"],
-                "apis": sorted({violation["api"] for violation in one["violations"]}),
-                "seen": one["violations"][0]["summary"],
-                "matters": one.get("matters", ""),
-            }
-            for one in contracts
-            if one["verdict"] == "violated"
-        ],
-        "undecided": {
-            one["id"]: one["verdict"]
-            for one in contracts
-            if one["level"] == "must" and one["verdict"] in ("unknown", "not-exercised")
-        },
-    }
-
-
-def write(result: Mapping[str, Any]) -> Path:
-    """Write a result to its file."""
-    path = RESULTS / f"{result['target']}-{result['version']}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    return path
-
-
-def results() -> list[dict[str, Any]]:
-    """Return every result, by target, the newest release first."""
-    found = [json.loads(path.read_text("utf-8")) for path in RESULTS.glob("*.json")]
-    in_order = sorted(found, key=lambda one: _release(one["version"]), reverse=True)
-    return sorted(in_order, key=lambda one: str(one["target"]))
-
-
-def _release(version: str) -> list[int]:
-    return [int(part) for part in version.split(".") if part.isdigit()]
-
-
-def page() -> str:
-    """Return docs/field.md."""
-    found = results()
-    rows = ["| saver | release | verdict | musts that it breaks |", "|---|---|---|---|"]
-    for one in found:
-        musts = [broken["id"] for broken in one["broken"] if broken["level"] == "must"]
-        shown = ", ".join(map(_contract, musts)) or "none was found"
-        name = f"`{one['target']}`<br>`{one['class']}`"
-        release = f"{one['distribution']} {one['version']}"
-        rows.append(f"| {name} | {release} | {one['sentence']} | {shown} |")
-    return "\n".join([_INTRODUCTION, *rows, "", *_consequences(found)]) + "\n"
-
-
-def _contract(name: str) -> str:
-    return f"[{name}](contracts.md#{name.replace('/', '')})"
-
-
-def _consequences(found: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what each broken must means to users of agents, and which releases break it."""
-    yield "## What happens to agents"
-    broken: dict[str, list[tuple[str, str, str]]] = {}
-    for one in found:
-        for each in one["broken"]:
-            if each["level"] == "must":
-                release = f"`{one['target']}` {one['version']} ({', '.join(each['apis'])})"
-                broken.setdefault(each["id"], []).append((release, each["matters"], each["seen"]))
-    for name, releases in sorted(broken.items()):
-        matters = linked(releases[0][1])
-        yield f"\n**{_contract(name)}**. What may follow where it breaks: {matters}\n"
-        yield from (f"- {release}: {plain(seen)}" for release, _, seen in releases)
-    yield (
-        "\n`saverproof judge TARGET` shows each again, with a script; "
-        "[`--saver-known=shipped`](known.md#flaws-of-released-savers) excuses what is listed for a "
-        "release."
-    )
+from field_judging import judged
+from field_packages import ROOT, Release, packages
+from field_page import page
+from field_results import RESULTS, Result, write
 
 
 @click.group(help=__doc__)
@@ -145,40 +32,67 @@ def main() -> None:
 
 
 @main.command("run")
-@click.argument("targets", nargs=-1)
-def run_all(targets: tuple[str, ...]) -> None:
-    """Judge the releases, those of TARGETS alone if some are given."""
-    known = {package["target"] for package in packages()}
-    if strange := set(targets) - known:
+@click.argument("names", nargs=-1)
+@click.option("--only-missing", is_flag=True, help="Judge only what has no result yet.")
+@click.option("--jobs", default=1, type=click.IntRange(1, 2), help="How many at once.")
+@click.option("--limit", default=30.0, metavar="MINUTES", help="How long a release may take.")
+@click.option("--budget", default="2m", help="The --saver-budget of a release.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep reports and scripts there.")
+def run_all(
+    names: tuple[str, ...],
+    only_missing: bool,
+    jobs: int,
+    limit: float,
+    budget: str,
+    keep: Path | None,
+) -> None:
+    """Judge the releases, those of NAMES alone if some are given.
+
+    A release that cannot be installed, opened or judged in time gets a result that says so, and
+    the others are judged all the same.
+    """
+    known = {release.name for release in packages()}
+    if strange := set(names) - known:
         raise click.UsageError(
             f"found {min(strange)!r}, expected one of {', '.join(sorted(known))}"
         )
-    for package in packages():
-        if not targets or package["target"] in targets:
-            click.echo(f"{package['target']} {package['version']}")
-            with tempfile.TemporaryDirectory(prefix="saverproof-field-") as folder:
-                click.echo(f"  {write(_judged(package, Path(folder)))}")
+    asked = [release for release in packages() if not names or release.name in names]
+    if only_missing:
+        asked = [one for one in asked if not (RESULTS / f"{one.stem}.json").exists()]
+    with _wheel() as kit, ThreadPoolExecutor(jobs) as pool:
+        started = {
+            pool.submit(_one, release, kit, keep, limit * 60, budget): release for release in asked
+        }
+        for number, done in enumerate(as_completed(started), 1):
+            click.echo(f"{number} of {len(asked)}  {started[done].stem}: {done.result()}")
 
 
-def _judged(package: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Judge one release in an environment of its own."""
-    python = folder / "venv" / "bin" / "python"
-    requirement = f"{package['distribution']}=={package['version']}"
-    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, str(ROOT), requirement, *package["extras"]], check=True)
-    judge = [str(python), "-m", "saverproof.cli", "judge", package["target"]]
-    report = folder / "report"
-    done = subprocess.run(
-        [*judge, f"--saver-report={report}"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode not in (0, 1):
-        raise click.ClickException(f"{requirement}: {(done.stdout + done.stderr).strip()[-400:]}")
-    return reduced(load_report(report), package)
+def _one(release: Release, kit: Path, keep: Path | None, limit_s: float, budget: str) -> str:
+    """Judge a release and write its result; return both in words."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="saverproof-field-") as name:
+        folder = Path(name)
+        result = judged(release, kit, folder, limit_s, budget)
+        if keep is not None and (folder / "report").is_dir():
+            shutil.copytree(folder / "report", keep / release.stem, dirs_exist_ok=True)
+    write(result)
+    return f"{_in_words(result)} ({time.monotonic() - started:.0f} s)"
+
+
+def _in_words(result: Result) -> str:
+    if "failed" in result:
+        return f"not judged, {result['failed']['step']}: {result['failed']['said']}"
+    return str(result["sentence"])
+
+
+@contextmanager
+def _wheel() -> Iterator[Path]:
+    """Build the kit once, for all environments."""
+    with tempfile.TemporaryDirectory(prefix="saverproof-field-kit-") as folder:
+        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder]
+        subprocess.run([*build, str(ROOT)], check=True)
+        (wheel,) = Path(folder).glob("*.whl")
+        yield wheel
 
 
 @main.command("page")

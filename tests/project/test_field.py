@@ -2,58 +2,134 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from saverproof.contracts.registry import contracts
+from saverproof.contracts.registry import contract, contracts
 from saverproof_reports import report_of
 from tests.reports.sample import finding, run_event, saver_events
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def field() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("field", ROOT / ".ci/field.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+@pytest.fixture(scope="module", autouse=True)
+def scripts_on_the_path() -> Iterator[None]:
+    sys.path.insert(0, str(ROOT / ".ci"))
+    yield
+    sys.path.remove(str(ROOT / ".ci"))
 
 
-def test_the_page_is_that_of_the_results(field: ModuleType) -> None:
-    assert (ROOT / "docs" / "field.md").read_text("utf-8") == field.page(), "run: make pages"
+def module(name: str) -> ModuleType:
+    return importlib.import_module(name)
 
 
-def test_each_result_is_of_a_release_that_is_judged(field: ModuleType) -> None:
-    judged = {(one["target"], one["version"]) for one in field.packages()}
-    assert {(one["target"], one["version"]) for one in field.results()} == judged
+def release(**more: Any) -> Any:
+    given = {"name": "x", "distribution": "their-saver", "version": "1.2", "target": "x"}
+    return module("field_packages").Release(**given | {"store": "a file"} | more)
+
+
+def saver_with(broken: list[dict[str, Any]], **verdicts: list[str]) -> Any:
+    others = {"must": {name.replace("_", "-"): ids for name, ids in verdicts.items()}}
+    return module("field_page").Saver({"broken": broken, "others": others}, release())
+
+
+def broken(name: str, **more: Any) -> dict[str, Any]:
+    seen = {"seen": "it differs", "expected": "1", "observed": "2", "apis": ["sync"]}
+    return {"id": name, "level": "must", **seen, **more}
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    page = module("field_page").page()
+    assert (ROOT / "docs" / "field.md").read_text("utf-8") == page, "run: make pages"
+
+
+def test_each_result_is_of_a_release_in_the_list_and_small() -> None:
+    listed = {(one.name, one.version) for one in module("field_packages").packages()}
+    found = module("field_results").results()
+    assert {(one["name"], one["version"]) for one in found} <= listed
     known = {one.id for one in contracts()}
-    for one in field.results():
-        assert {broken["id"] for broken in one["broken"]} <= known
-    assert all(path.stat().st_size < 20_000 for path in field.RESULTS.iterdir())
+    for one in found:
+        assert {each["id"] for each in one.get("broken", ())} <= known
+    for path in module("field_results").RESULTS.iterdir():
+        assert path.stat().st_size < 20_000
 
 
-def test_of_a_report_only_what_the_page_needs_stays(field: ModuleType) -> None:
+def test_what_was_read_in_a_source_is_about_a_saver_and_a_contract() -> None:
+    packages = module("field_packages")
+    names = {one.name for one in packages.packages()}
+    for one in (*packages.readings(), *packages.disputes()):
+        assert one.name in names
+        assert contract(one.contract)
+
+
+def test_of_a_report_only_what_the_page_needs_stays() -> None:
     found = [finding("ordering/pages-tile"), finding("filter/none", api="async")]
     report = report_of([run_event(), *saver_events("x", found), {"event": "end"}])
-    package = {"distribution": "their-saver", "version": "1.2", "target": "x"}
-    reduced = field.reduced(report, package)
+    reduced = module("field_results").reduced(report, release(), {"ordering/pages-tile": 1})
     assert reduced["sentence"] == "breaks 1 of 56 musts that apply; advice on 1 more"
     assert [(one["id"], one["level"], one["apis"]) for one in reduced["broken"]] == [
         ("ordering/pages-tile", "must", ["sync"]),
         ("filter/none", "should", ["async"]),
     ]
+    assert [one.get("script") for one in reduced["broken"]] == [1, None]
+    assert "upsert/put-replaces" in reduced["others"]["must"]["held"]
 
 
-def test_a_target_that_is_not_in_the_list_is_told_in_one_line(field: ModuleType) -> None:
-    result = CliRunner().invoke(field.main, ["run", "langgraph-sqlit"])
+@pytest.mark.parametrize(
+    ("saver", "mark"),
+    [
+        ({"broken": [broken("durability/no-gaps")]}, "**✗ 1**"),
+        ({"broken": [], "held": ["durability/no-gaps"]}, "✓"),
+        (
+            {"broken": [], "held": ["durability/no-gaps"], "unknown": ["durability/resume"]},
+            "? 1",
+        ),
+        ({"broken": [], "not_exercised": ["durability/resume"]}, "? 1"),
+        ({"broken": [], "not_applicable": ["durability/resume"]}, "–"),
+        ({"broken": [], "held": ["upsert/put-replaces"]}, "–"),
+    ],
+)
+def test_a_cell_of_the_matrix_says_held_only_where_all_was_looked_at(
+    saver: dict[str, Any], mark: str
+) -> None:
+    first = saver_with(**saver).cells[0]
+    assert module("field_page").COLUMNS[0].families == ("durability",)
+    assert first.mark == mark
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(1, "its script shows it alone"), (0, "did not show it again"), (None, "it has no script")],
+)
+def test_a_finding_says_what_its_script_showed(status: int | None, said: str) -> None:
+    (one,) = saver_with([broken("durability/no-gaps", script=status)]).findings
+    assert said in one.shown
+
+
+def test_a_disputed_contract_is_not_held_against_a_saver(monkeypatch: pytest.MonkeyPatch) -> None:
+    dispute = module("field_packages").Dispute("x", "durability/no-gaps", "the kit is wrong")
+    monkeypatch.setattr(module("field_page"), "disputes", lambda: [dispute])
+    saver = saver_with([broken("durability/no-gaps")])
+    assert saver.cells[0].mark == "disputed"
+    assert saver.findings == []
+    assert saver.disputed == [("durability/no-gaps", "the kit is wrong")]
+
+
+def test_a_release_that_cannot_be_installed_gets_a_result_that_says_so(tmp_path: Path) -> None:
+    wrong = release(distribution=str(tmp_path / "nothing"))
+    result = module("field_judging").judged(wrong, tmp_path / "no.whl", tmp_path, 60, "1m")
+    assert result["failed"]["step"] == "install"
+    assert result["failed"]["said"]
+
+
+def test_a_saver_that_is_not_in_the_list_is_told_in_one_line() -> None:
+    result = CliRunner().invoke(module("field").main, ["run", "langgraph-sqlit"])
     assert result.exit_code == 2
-    assert result.output.splitlines()[-1] == (
-        "Error: found 'langgraph-sqlit', expected one of langgraph-sqlite, langgraph-sqlite-async"
-    )
+    assert "Error: found 'langgraph-sqlit', expected one of " in result.output.splitlines()[-1]

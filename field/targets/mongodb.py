@@ -1,0 +1,18 @@
+"""langgraph-checkpoint-mongodb on mongomock, a stand-in in memory: no MongoDB runs here."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from targets import on_path
+
+
+@on_path("mongodb", durable=False)
+@contextlib.contextmanager
+def mongodb(path: str) -> "Iterator[Any]":
+    import mongomock
+    from langgraph.checkpoint.mongodb import MongoDBSaver
+
+    client = mongomock.MongoClient()
+    client.append_metadata = lambda *_: None  # pymongo has it, mongomock does not
+    yield MongoDBSaver(client)

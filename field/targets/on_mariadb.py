@@ -1,0 +1,60 @@
+"""Savers for relatives of MySQL, judged on MariaDB, a stand-in for OceanBase and SingleStore."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from saverproof import MariaDB
+from targets import on_server
+
+
+@on_server(MariaDB(), "oceanbase")
+@contextlib.contextmanager
+def oceanbase(dsn: str) -> "Iterator[Any]":
+    from langgraph.checkpoint.oceanbase.pyoceanbase import PyOceanBaseSaver
+
+    with PyOceanBaseSaver.from_conn_string(dsn) as saver:
+        saver.setup()
+        yield saver
+
+
+@on_server(MariaDB(), "oceanbase-es")
+@contextlib.contextmanager
+def oceanbase_es(dsn: str) -> "Iterator[Any]":
+    from langgraph.checkpoint.oceanbase.pymysql import OceanBaseSaver
+
+    with OceanBaseSaver.from_conn_string(dsn) as saver:
+        saver.setup()
+        yield saver
+
+
+@on_server(MariaDB(), "singlestore")
+@contextlib.contextmanager
+def singlestore(dsn: str) -> "Iterator[Any]":
+    from langgraph_singlestore.checkpoint import SingleStoreSaver
+
+    with SingleStoreSaver.from_conn_string(dsn.replace("mysql:", "singlestoredb:")) as saver:
+        saver.setup()
+        yield saver
+
+
+@on_server(MariaDB(), "langchain-oceanbase")
+@contextlib.contextmanager
+def langchain_oceanbase(dsn: str) -> "Iterator[Any]":
+    from urllib.parse import urlsplit
+
+    from langchain_oceanbase.checkpointer import OceanBaseCheckpointSaver
+
+    url = urlsplit(dsn)
+    saver = OceanBaseCheckpointSaver(
+        {
+            "host": url.hostname,
+            "port": str(url.port),
+            "user": url.username,
+            "password": url.password,
+            "db_name": url.path[1:],
+        }
+    )
+    saver.setup()
+    yield saver
+    saver.close()
