@@ -37,7 +37,7 @@ def at_rest(within_s: float = 0.5) -> bool:
         thread for thread in threading.enumerate() if thread is not threading.current_thread()
     ]
     before: tuple[Any, ...] | None = None
-    while others and ((now := _frames(others)) != before or any(map(_runs, others))):
+    while others and ((now := standing(others)) != before or any(map(is_running, others))):
         if time.monotonic() > deadline:
             return False
         before = now
@@ -66,17 +66,17 @@ async def settled(threads: Collection[threading.Thread], deadline: float) -> boo
             return False
         await asyncio.sleep(_STEP_S)
         now = _positions(threads)
-        resting = now == before and not _is_awake(loop) and not any(map(_runs, threads))
+        resting = now == before and not _is_awake(loop) and not any(map(is_running, threads))
         before, rested = now, rested + 1 if resting else 0
     return True
 
 
 def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
     """Return where each thread stands, and which tasks there are."""
-    return (*_frames(threads), frozenset(map(id, asyncio.all_tasks())))
+    return (*standing(threads), frozenset(map(id, asyncio.all_tasks())))
 
 
-def _frames(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
+def standing(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
     """Return where each thread stands."""
     frames = sys._current_frames()
     standing = [(t.ident, frames.get(t.ident or 0)) for t in threads]
@@ -96,7 +96,7 @@ def _watched_files(loop: asyncio.AbstractEventLoop) -> int:
     return _SELF_PIPE if watched is None else len(watched)
 
 
-def _runs(thread: threading.Thread) -> bool:
+def is_running(thread: threading.Thread) -> bool:
     """Return whether a thread runs, or waits for a processor or a disk."""
     try:
         stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text(encoding="ascii")

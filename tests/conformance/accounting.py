@@ -54,6 +54,11 @@ class Accounts:
             "_judge",
             lambda s, _, broken: (s.tally, 0 if s.one_record else len(broken)),
         )
+        self._tap(
+            CostJudging,
+            "_judge_seen",
+            lambda s, seen: (s.tally, int(seen.in_line and not s.one_record)),
+        )
         self._tap(ResourcesJudging, "_judge", lambda s, _: (s.tally, len(leaks(s._measured))))
         self._tap(UpgradeJudging, "_found", lambda s, name, found: (s.tally, 1))
         judge, compared, outcome = GraphJudging._judge, GraphBench.compared, Tally.outcome

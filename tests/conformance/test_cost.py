@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,13 +13,16 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from psycopg_pool import ConnectionPool
+from redis import Redis
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
 from tests.conformance.selftest_support import EVERY_FAMILY, allowed
 from tests.reference.database import Database
 from tests.reference.paged import PagedReference
+from tests.reference.pooled import PooledReference, ReaderPool
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
-from tests.wrong_savers.cost import ScanInPython
+from tests.wrong_savers.cost import OneLockOverThePool, ScanInPython
 
 from saverproof import Capability, target
 from saverproof.contracts.registry import contracts
@@ -27,6 +32,7 @@ from saverproof.families.cost.effort import sizes_of
 from saverproof.families.cost.family import CostFamily
 from saverproof.families.cost.judging import breaches, doubts
 from saverproof.families.cost.measuring import CostMeasurement
+from saverproof.families.cost.pools import room_of
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.stores import Checkpoints, Limit
 from saverproof.families.laws import GrowthOrder, law_of
@@ -37,6 +43,7 @@ from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 
 ALL = {contract.id for contract in contracts("cost")}
+CALLERS = "cost/callers-at-once"
 WRONG_COSTS = [wrong for wrong in WRONG if wrong.breaks.startswith("cost/")]
 MEMORY = "saverproof_savers.targets:memory"
 SQLITE = "saverproof_savers.targets:sqlite"
@@ -65,8 +72,14 @@ SAVERS = SimpleNamespace(
         for wrong in WRONG_COSTS
     },
     paged=made("paged", PagedReference),
+    pooled=made("pooled", PooledReference),
     raising=made("raising", Raising),
     forgetting=made("forgetting", Forgetting),
+    locked_record=made(
+        "locked-record",
+        OneLockOverThePool,
+        capabilities={Capability.SEPARATE_RECORDS: "a thread is one document"},
+    ),
     one_record=made(
         "one-record",
         ScanInPython,
@@ -147,6 +160,7 @@ SHOW_ONE_WITNESS_EACH = {
     "unchanged-channels-again",
     "runs-without-index",
     "values-stay-after-prune",
+    "one-lock-over-the-pool",
 }
 
 
@@ -170,7 +184,8 @@ def assert_shown_by_a_script_and_by_replaying(
 ) -> None:
     # There is none that has not ended with 1 in a process of its own.
     assert found.reproducer
-    for name, status in ((wrong.name, Status.FAILING), ("paged", Status.FIXED)):
+    right = "pooled" if wrong.breaks == CALLERS else "paged"
+    for name, status in ((wrong.name, Status.FAILING), (right, Status.FIXED)):
         plan, saver = plan_for(here(name), folder / name)
         answer = CostFamily().replay(plan, saver, wrong.breaks, found.program)
         assert answer.status is status, answer.said
@@ -189,7 +204,8 @@ def test_each_contract_has_a_wrong_saver() -> None:
 def test_a_saver_whose_costs_do_not_grow_is_accused_of_nothing(where: str, api: str) -> None:
     outcome = judged_whole(where, api)
     assert blamed(outcome) == set()
-    assert outcome.checked.keys() == ALL
+    assert outcome.checked.keys() == ALL - {CALLERS}
+    assert outcome.inapplicable[CALLERS].startswith("the saver refers to no pool of two")
 
 
 def test_the_linear_costs_of_memory_are_told() -> None:
@@ -227,6 +243,45 @@ def test_one_record_is_told_as_what_it_is(tmp_path: Path) -> None:
         "checkpoint by their ids takes 12 steps of SQLite's machine more for each checkpoint"
     )
     assert "cost/put" in outcome.checked
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_callers_who_meet_in_the_database_are_accused_of_nothing(api: str, tmp_path: Path) -> None:
+    outcome = judged(here("pooled"), tmp_path, api, only={CALLERS})
+    assert blamed(outcome) == set()
+    assert CALLERS in outcome.checked
+
+
+@pytest.mark.usefixtures("without_scripts")
+def test_one_lock_over_one_record_is_told_as_what_it_is(tmp_path: Path) -> None:
+    outcome = judged(here("locked-record"), tmp_path, only={CALLERS})
+    assert blamed(outcome) == set()
+    assert outcome.inapplicable[CALLERS] == (
+        "separate_records: a thread is one document; measured: 1 of 4 callers of get_tuple reaches "
+        "the database at a time, although its pool has room for 4 connections"
+    )
+
+
+class Client:
+    """As clients have it: their pool lies behind them."""
+
+    def __init__(self, pool: Any) -> None:
+        self.commands = SimpleNamespace(pool=pool, executor=ThreadPoolExecutor(8))
+
+
+@pytest.mark.parametrize(
+    ("saver", "room"),
+    [
+        (Client(ConnectionPool("", max_size=7, open=False)), 7),
+        (Client(Redis(max_connections=9)), 9),
+        (Client(ReaderPool(lambda: sqlite3.connect(":memory:"))), 4),
+        (Client(sqlite3.connect(":memory:")), 0),
+        (Client(None), 0),
+    ],
+    ids=["psycopg", "redis", "the saver's own", "one connection", "none"],
+)
+def test_the_room_of_a_pool_is_found(saver: Any, room: int) -> None:
+    assert room_of(saver) == room
 
 
 # --- what nothing is known of --------------------------------------------------------------
@@ -295,6 +350,8 @@ def test_what_cannot_be_measured_again_is_said(data: Any, said: str, tmp_path: P
     plan, saver = plan_for(here("paged"), tmp_path)
     with pytest.raises(ValueError, match=re.escape(said)):
         CostFamily().replay(plan, saver, "cost/page", data)
+    with pytest.raises(ValueError, match="expected an object with callers"):
+        CostFamily().replay(plan, saver, CALLERS, data)
 
 
 def test_a_death_is_blamed_on_the_store_that_was_grown(tmp_path: Path) -> None:
@@ -302,9 +359,11 @@ def test_a_death_is_blamed_on_the_store_that_was_grown(tmp_path: Path) -> None:
     judged(here("paged"), tmp_path, journal=str(journal), budget_s=0.0)
     plan, saver = plan_for(here("paged"), tmp_path)
     lines = [family.json.loads(line) for line in journal.read_text().splitlines()]
-    blame = CostFamily().blame_of_death(plan, saver, lines)
-    assert blame.contract == "cost/get-by-id"
-    assert blame.steps == ("let Checkpoints grow",)
+    blames = [CostFamily().blame_of_death(plan, saver, [line]) for line in lines]
+    assert [(blame.contract, blame.steps) for blame in blames] == [
+        ("cost/get-by-id", ("let Checkpoints grow",)),
+        (CALLERS, ("call the saver by several callers at once",)),
+    ]
 
 
 # --- counts ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -56,6 +57,16 @@ each. The self-test demands that every one is found and blamed for the contract 
 `quick` does without. The length is that of the shortest known program, in steps; mistakes that
 harm or many callers show have none.
 """
+_ISSUES = """
+## Public issues about cost, growth and leaks
+
+What users of checkpointers reported, and the saver that does the same here.
+
+| issue | wrong saver | its mistake | contract |
+|---|---|---|---|
+"""
+_ISSUE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>\d+)")
+_FAMILIES_OF_ISSUES = ("cost/", "resources/")
 _ROWS = "| wrong saver | its mistake | contract | from | steps |\n|---|---|---|---|--:|\n"
 
 
@@ -64,7 +75,24 @@ def page() -> str:
     parts = [_HEAD]
     for title, savers in _classes():
         parts.append(f"\n## {title}\n\n{_ROWS}{''.join(map(_row, savers))}")
-    return "".join(parts)
+    return "".join([*parts, _ISSUES, *(_issue_row(*one) for one in issues())])
+
+
+def issues() -> list[tuple[str, WrongSaver]]:
+    """The public issues about cost that a wrong saver stands for, each as owner/name#number."""
+    return sorted(
+        (found[0], wrong)
+        for wrong in WRONG
+        if wrong.breaks.startswith(_FAMILIES_OF_ISSUES)
+        for found in _ISSUE.finditer(wrong.note)
+    )
+
+
+def _issue_row(issue: str, wrong: WrongSaver) -> str:
+    repository, _, number = issue.partition("#")
+    link = f"[{issue}](https://github.com/{repository}/issues/{number})"
+    mistake = re.split(rf"(?:, as in|:) (?={_ISSUE.pattern})", wrong.note)[0]
+    return _line((link, f"`{wrong.name}`", mistake, f"`{wrong.breaks}`"))
 
 
 def _classes() -> Iterator[tuple[str, list[WrongSaver]]]:

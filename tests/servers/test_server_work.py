@@ -19,10 +19,12 @@ from saverproof.families.tally import Tally
 from saverproof.items import Outcome
 from saverproof.targets.target import Target
 from saverproof_faults.servers import MariaDB, Postgres, Redis, ServerUnavailable, place, serving
+from saverproof_savers.targets import servers
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.servers import mariadb_saver, postgres_savers
 
 BY_ID = "cost/get-by-id"
+CALLERS = "cost/callers-at-once"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,10 +43,10 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(effort._LARGEST, "quick", 64)
 
 
-def judged(target: Target, folder: Path) -> Outcome:
+def judged(target: Target, folder: Path, wanted: str = BY_ID) -> Outcome:
     plan = plan_of(target, "cost", "sync", folder, facts=facts_from(EVERY_OPERATION))
     tally = Tally(plan)
-    for contract in {*tally.wanted} - {BY_ID}:
+    for contract in {*tally.wanted} - {wanted}:
         tally.rule_out(contract, "left out")
     CostFamily().judge(plan, target, tally)
     return tally.outcome()
@@ -78,6 +80,23 @@ def test_a_scan_in_the_server_is_found_and_shown_by_a_script(
     assert "work.done()" in found.reproducer
     plan = plan_of(wrong, "cost", "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
     assert CostFamily().replay(plan, wrong, BY_ID, found.program).status is Status.FAILING
+
+
+def test_callers_of_the_official_saver_wait_for_each_other_beside_a_pool(tmp_path: Path) -> None:
+    pooled = servers.langgraph_postgres_pool
+    (found,) = judged(pooled, tmp_path, CALLERS).findings
+    assert found.summary == (
+        "1 of 4 callers of get_tuple reaches the database at a time, although its pool has room "
+        "for 4 connections"
+    )
+    assert "meetings.of(calls)" in found.reproducer
+
+
+def test_a_single_connection_is_no_pool(tmp_path: Path) -> None:
+    outcome = judged(servers.langgraph_postgres, tmp_path, CALLERS)
+    assert outcome.inapplicable[CALLERS] == (
+        "the saver refers to no pool of two connections or more"
+    )
 
 
 def test_the_commands_of_scripts_and_all_keys_that_are_gone_through_count() -> None:

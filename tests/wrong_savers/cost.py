@@ -12,6 +12,7 @@ from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import TABLES
 from tests.reference.paged import PagedReference, Place, WithRuns
+from tests.reference.pooled import PooledReference
 from tests.reference.sqlite import CheckpointRows, SqliteReference
 from tests.wrong_savers.concurrency import OneDocument
 from tests.wrong_savers.registry import wrong
@@ -28,6 +29,7 @@ PRUNE = "cost/prune"
 COPY = "cost/copy"
 BYTES = "cost/bytes-per-step"
 SPACE = "cost/space-given-back"
+CALLERS = "cost/callers-at-once"
 READS = {LATEST, PAGE}
 # The history of a delta channel is read by the ids of checkpoints, one after the other.
 READS_BY_ID = {BY_ID, DELTA}
@@ -197,7 +199,11 @@ class WritesAreOneDocument(PagedReference, OneDocument):
 # -- page ---------------------------------------------------------------------------------
 
 
-@wrong(PAGE, "a query for the writes of each checkpoint: langchain-ai/langgraph#7263")
+@wrong(
+    PAGE,
+    "a query for the writes of each checkpoint: langchain-ai/langgraph#7263, "
+    "langchain-ai/langgraph#7204",
+)
 class QueryForEachCheckpoint(PagedReference):
     def _writes_of(
         self, place: Place, rows: CheckpointRows
@@ -332,3 +338,13 @@ class DeletedThreadsStayInMemory(ReferenceSaver):
     def _delete_shelf(self, shelf: Any) -> None:
         super()._delete_shelf(shelf)
         self.store.extra.setdefault("deleted", []).append(shelf)
+
+
+# -- callers ------------------------------------------------------------------------------
+
+
+@wrong(CALLERS, "one lock over a pool of connections: langchain-ai/langgraph#7259")
+class OneLockOverThePool(PooledReference):
+    def get_tuple(self, config: Any) -> Any:
+        with self.database.lock:
+            return super().get_tuple(config)

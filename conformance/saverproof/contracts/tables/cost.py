@@ -234,6 +234,30 @@ SPACE_GIVEN_BACK = Contract(
     needs=frozenset({Capability.DELETE_THREAD}),
 )
 
+CALLERS_AT_ONCE = Contract(
+    id="cost/callers-at-once",
+    level=Level.SHOULD,
+    statement=(
+        "Where a saver keeps a pool of connections, calls of several callers reach the database at "
+        "once: none waits for another while the pool has a connection for it."
+    ),
+    # No promise of the base class is broken, and no state is lost: it is advice.
+    source=(
+        "advice; issue langchain-ai/langgraph#7259; servers give one saver to all their requests, "
+        "and `langgraph.pregel._executor.BackgroundExecutor` calls it from several threads"
+    ),
+    wrong="one lock is held during each call, over a pool of fifty connections",
+    matters=(
+        "All users of a server wait in one line, however large its pool is: with a hundred of them "
+        "each answer takes a hundred round trips."
+    ),
+    fix=(
+        "Take a connection from the pool for each operation, and lock only where there is but one "
+        "connection."
+    ),
+    durable=True,
+)
+
 TABLE = FamilyTable(
     name="cost",
     title="what operations cost as the store grows",

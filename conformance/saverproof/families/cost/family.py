@@ -10,8 +10,14 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
-from saverproof.contracts.tables.cost import TABLE
+from saverproof.contracts.tables.cost import CALLERS_AT_ONCE, TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.cost.callers import (
+    AtOnce,
+    counted,
+    judge_callers,
+    replay_callers,
+)
 from saverproof.families.cost.effort import sizes_of
 from saverproof.families.cost.judging import BrokenLaw, breaches, doubts
 from saverproof.families.cost.measuring import CostBench, CostMeasurement
@@ -37,13 +43,15 @@ class CostFamily:
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether a recorded cost still grows."""
+        """Whether a recorded cost still grows, or callers still wait for each other."""
+        if contract == CALLERS_AT_ONCE.id:
+            return replay_callers(plan, target, data)
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Each line of the journal names a store, and the contract that it was grown for first."""
+        """Each line of the journal says what was done, and for which contract first."""
         last = journal[-1]
-        return Blame(contract=last["contract"], steps=(f"let {last['store']} grow",), program=last)
+        return Blame(contract=last["contract"], steps=(last["step"],), program=last)
 
 
 @dataclass(slots=True)
@@ -65,6 +73,9 @@ class CostJudging:
             self._measure(store)
         found = breaches(self._measured)
         for contract in self.table_order():
+            if contract == CALLERS_AT_ONCE.id:
+                self._judge_callers()
+                continue
             self._judge(
                 contract, [breach for breach in found if breach.question.contract == contract]
             )
@@ -94,12 +105,22 @@ class CostJudging:
 
     def _measure(self, store: type[GrowingStore]) -> None:
         questions = [question for question in self._questions() if question.store is store]
-        if self.plan.journal is not None:
-            line = {"store": store.__name__, "contract": questions[0].contract}
-            with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
-                journal.write(json.dumps(line) + "\n")
+        self._note(f"let {store.__name__} grow", questions[0].contract)
         sizes = sizes_of(store, self.plan.profile, self.plan.facts)
         self._measured += self.bench.measure(store, sizes, questions)
+
+    def _judge_callers(self) -> None:
+        self._note("call the saver by several callers at once", CALLERS_AT_ONCE.id)
+        self._judge_seen(counted(self.plan, self.target))
+
+    def _judge_seen(self, seen: AtOnce) -> None:
+        judge_callers(seen, self.plan, self.target, self.tally)
+
+    def _note(self, step: str, contract: str) -> None:
+        """Write into the journal what is done next, in case the saver does not survive it."""
+        if self.plan.journal is not None:
+            with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps({"step": step, "contract": contract}) + "\n")
 
     def _judge(self, contract: str, broken: Sequence[BrokenLaw]) -> None:
         tally = self.tally

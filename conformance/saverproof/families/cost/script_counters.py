@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from saverproof.families.cost.witnesses import KEPT
+from saverproof_faults import KNOWN_DRIVERS, loaded_drivers
 
 _LINES = """
 total, counting = 0, False
@@ -63,6 +65,22 @@ _KEPT = """
 def kept(path):
     return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
 """
+
+
+def loading_drivers() -> list[str]:
+    """Return lines that load the drivers which this process has loaded: only calls of drivers that
+    are loaded by then are counted, and a target may import its own when it is called.
+    """
+    loaded = {
+        module
+        for name in loaded_drivers()
+        if name in KNOWN_DRIVERS
+        for module in KNOWN_DRIVERS[name].modules
+        if module in sys.modules and module != "sqlite3"
+    }
+    return [f"import {module}" for module in sorted(loaded)]
+
+
 COUNTERS: Mapping[str, str] = MappingProxyType(
     {
         "lines": _LINES,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from saverproof.families.chain import Chain
 from saverproof.families.cost.judging import BrokenLaw
 from saverproof.families.cost.questions import Question
-from saverproof.families.cost.script_counters import COUNTERS
+from saverproof.families.cost.script_counters import COUNTERS, loading_drivers
 from saverproof.families.cost.stores import GrowingStore, doom
 from saverproof.families.cost.witnesses import IN_SERVER, WITNESSES
 from saverproof.scripts.formatting import indented
@@ -57,6 +57,7 @@ def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
     fewest, most = law.counts[0], law.counts[breach.sizes.index(large)]
     lines = [
         *calling(opening, api),
+        *(loading_drivers() if breach.witness == "calls" else []),
         *COUNTERS.get(breach.witness, _REOPENED).splitlines(),
         *source_of(Chain),
         *(line for one in _stores(question.store) for line in source_of(one)),

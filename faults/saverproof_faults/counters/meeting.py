@@ -1,0 +1,229 @@
+"""Count how many of several callers are in a program's database driver at once.
+
+Each caller is held at its first call of a driver, until all have arrived there or nothing moves any
+more: then those that are missing wait for a caller that is held.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Self
+
+from saverproof_faults.drivers import Driver
+from saverproof_faults.injector import Injector
+from saverproof_faults.interceptor import INTERCEPTORS, Interceptor, Result
+from saverproof_faults.kinds import Event
+from saverproof_faults.places import Method
+from saverproof_faults.reentrancy import FLAGS
+from saverproof_faults.settled import is_running, standing
+
+_STANDSTILL_S = 0.5
+"""Seconds without any movement after which nobody is expected to arrive any more."""
+_LONGEST_S = 20.0
+"""Seconds after which a meeting ends although something moves all the time."""
+_STEP_S = 0.003
+"""Seconds between two looks."""
+
+_CALLER: ContextVar[int | None] = ContextVar("caller", default=None)
+"""The number of the caller for whom something is done. Tasks and most executors pass it on; threads
+that open connections for a pool have none.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What was seen of some callers: ``at_once`` of them were in the driver at one time.
+
+    ``errors`` are what their calls raised. ``came_to_rest`` is False if something moved until
+    patience ended, so that others might have arrived later.
+    """
+
+    at_once: int
+    errors: Sequence[BaseException] = ()
+    came_to_rest: bool = True
+
+
+class Meetings:
+    """A context manager that counts callers. Enter it before the program connects.
+
+    Only one of it or of ``Injector`` can be entered in a process at a time.
+
+        with Meetings() as meetings:
+            store = open_store(path)
+            print(meetings.of([lambda: store.get("a"), lambda: store.get("b")]).at_once)
+    """
+
+    def __init__(self, drivers: Iterable[Driver] = ()) -> None:
+        self._injector = Injector(drivers)
+
+    def __enter__(self) -> Self:
+        self._injector.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._injector.__exit__(*exc_info)
+
+    def of(self, calls: Sequence[Callable[[], object]]) -> Met:
+        """Make all calls at once, each in a thread of its own."""
+        meeting = _Meeting(len(calls))
+        with _in_place_of_the_usual(meeting):
+            threads = [
+                threading.Thread(target=meeting.attend, args=(number, call), daemon=True)
+                for number, call in enumerate(calls)
+            ]
+            for thread in threads:
+                thread.start()
+            came_to_rest = meeting.wait()
+            at_once = meeting.release()
+            for thread in threads:
+                thread.join()
+        return Met(at_once, meeting.errors, came_to_rest)
+
+
+@contextmanager
+def _in_place_of_the_usual(interceptor: Interceptor) -> Iterator[None]:
+    before = INTERCEPTORS.current
+    INTERCEPTORS.current = interceptor
+    try:
+        yield
+    finally:
+        INTERCEPTORS.current = before
+
+
+@dataclass(slots=True)
+class _Callers:
+    """Those that are held in the driver, and those that have ended."""
+
+    held: set[int] = field(default_factory=set)
+    ended: set[int] = field(default_factory=set)
+    tasks: list[asyncio.Future[None]] = field(default_factory=list)
+
+
+class _Meeting(Interceptor):
+    """An interceptor that holds each caller once, and fails nothing."""
+
+    def __init__(self, callers: int) -> None:
+        super().__init__(lambda error: None)
+        self.errors: list[BaseException] = []
+        self._expected = callers
+        self._callers = _Callers()
+        self._changing = threading.Lock()
+        self._released = threading.Event()
+
+    def attend(self, number: int, call: Callable[[], object]) -> None:
+        """Make the call of a caller."""
+        _CALLER.set(number)
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - a program may raise anything
+            self.errors.append(error)
+        with self._changing:
+            self._callers.ended.add(number)
+
+    def wait(self) -> bool:
+        """Wait until all have arrived, or nothing moves; return False if patience ended first."""
+        deadline = time.monotonic() + _LONGEST_S
+        before, since = self._looked(), time.monotonic()
+        while not self._all_are_here():
+            now = time.monotonic()
+            if now > deadline:
+                return False
+            time.sleep(_STEP_S)
+            looked = self._looked()
+            if looked != before or any(map(is_running, _others())):
+                before, since = looked, now
+            elif now - since > _STANDSTILL_S:
+                return True
+        return True
+
+    def release(self) -> int:
+        """Let all go on, and return how many were held."""
+        with self._changing:
+            self._released.set()
+            for task in self._callers.tasks:
+                task.get_loop().call_soon_threadsafe(_let_go, task)
+            return len(self._callers.held)
+
+    def call(
+        self,
+        event: Event,
+        sql: str,
+        errors: ModuleType,
+        run: Callable[[], Result],
+        method: Method | None = None,
+    ) -> Result:
+        if self._arrives():
+            self._released.wait()
+        return super().call(event, sql, errors, run, method)
+
+    def batch(
+        self, sql: str, rows: Iterable[Any], errors: ModuleType, run: Callable[..., Result]
+    ) -> Result:
+        if self._arrives():
+            self._released.wait()
+        return super().batch(sql, rows, errors, run)
+
+    async def await_call(
+        self,
+        event: Event,
+        sql: str,
+        errors: ModuleType,
+        run: Callable[[], Awaitable[Result]],
+        method: Method | None = None,
+    ) -> Result:
+        await self._held()
+        return await super().await_call(event, sql, errors, run, method)
+
+    async def await_batch(
+        self,
+        sql: str,
+        rows: Iterable[Any],
+        errors: ModuleType,
+        run: Callable[[Iterable[Any]], Awaitable[Result]],
+    ) -> Result:
+        await self._held()
+        return await super().await_batch(sql, rows, errors, run)
+
+    async def _held(self) -> None:
+        if not self._arrives():
+            return
+        task = asyncio.get_running_loop().create_future()
+        with self._changing:
+            if self._released.is_set():
+                return
+            self._callers.tasks.append(task)
+        await task
+
+    def _arrives(self) -> bool:
+        """Return whether a caller that was not held yet makes its first call of a driver."""
+        caller = _CALLER.get()
+        if caller is None or FLAGS.inside:
+            return False
+        with self._changing:
+            if self._released.is_set() or caller in self._callers.held:
+                return False
+            self._callers.held.add(caller)
+            return True
+
+    def _all_are_here(self) -> bool:
+        with self._changing:
+            return len(self._callers.held | self._callers.ended) == self._expected
+
+    def _looked(self) -> tuple[Any, ...]:
+        with self._changing:
+            seen = len(self._callers.held), len(self._callers.ended)
+        return *seen, *standing(_others())
+
+
+def _others() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one is not threading.current_thread()]
+
+
+def _let_go(task: asyncio.Future[None]) -> None:
+    if not task.done():
+        task.set_result(None)
