@@ -7,6 +7,7 @@ other difference is a further flaw.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -183,7 +184,8 @@ class Diagnosis:
         """Return whether ``mistakes`` predict the kept runs at least as well as those found
         so far.
         """
-        return self._score(mistakes) >= self._score(self.mistakes)
+        known = self._score(self.mistakes)
+        return self._score(mistakes, to_beat=known - 1) >= known
 
     def extend(
         self, run: ProgramRun, breach: Breach, blamed: str, wanted: Collection[str]
@@ -225,9 +227,11 @@ class Diagnosis:
         """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
-        scores = [self._score(each.order) for each in alike]
-        best = alike[max(range(len(alike)), key=scores.__getitem__)]
-        if max(scores) <= self._score(self.mistakes):
+        best, most = None, self._score(self.mistakes)
+        for each in alike:
+            if (score := self._score(each.order, to_beat=most)) > most:
+                best, most = each, score
+        if best is None:
             return None
         others = tuple(each.mistake for each in alike if each is not best)
         self._take(Established(best.mistake, others), best.order)
@@ -240,7 +244,7 @@ class Diagnosis:
         """
         for known in [each for each in self.found if each.mistake is not added]:
             rest = tuple(each for each in self.mistakes if each is not known.mistake)
-            if self._score(rest) >= self._score(self.mistakes):
+            if self._fits(rest):
                 self.found = [
                     replace(each, instead=(*each.instead, known.mistake, *known.instead))
                     if each.mistake is added
@@ -291,12 +295,19 @@ class Diagnosis:
                 return _Fitting(mistake, order, len(compared.left))
         return None
 
-    def _score(self, mistakes: Sequence[Mistake]) -> int:
+    def _score(self, mistakes: Sequence[Mistake], to_beat: float = -math.inf) -> int:
         """Count the breaches of the kept runs that ``mistakes`` predict, less those wrongly
         predicted.
+
+        Stop as soon as the count cannot exceed ``to_beat`` any more, and return what it could
+        still have reached: a run on a saver with these mistakes is what all this takes time for.
         """
-        score = 0
+        reachable = sum(len(run.breaches) + len(run.masked) for run in self.wrong)
         for run in (*self.wrong, *self.right):
+            if reachable <= to_beat:
+                break
             compared = self._compare(run, mistakes) if mistakes else compare(run, None)
-            score += len(compared.predicted) - compared.missed
-        return score
+            reachable += len(compared.predicted) - compared.missed
+            if run.breaches:
+                reachable -= len(run.breaches) + len(run.masked)
+        return reachable
