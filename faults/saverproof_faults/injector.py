@@ -1,7 +1,7 @@
 """Faults at every place of an operation: count a clean run, then arm a plan, run, heal."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Self
@@ -178,6 +178,28 @@ class Injector:
             else:
                 stack.enter_context(self.watch.listening(Trap(place, action)))
             yield
+
+    @contextmanager
+    def meeting(
+        self,
+        places: Mapping[Place, Callable[[], object]],
+        plan: Plan | None,
+        *,
+        record: list[Call] | None = None,
+    ) -> Iterator[ArmedPlan | None]:
+        """Call an action at each of some places of the program's calls, and then fail as planned.
+
+        All places are of the program's calls, whichever thread makes them; ``record`` gets these
+        calls. This yields the plan, as it was armed.
+        """
+        self._require_healed()
+        shot = None if plan is None else ArmedPlan(plan)
+        traps = [ArmedPlan(Plan(Fault.KILL, place), act) for place, act in places.items()]
+        self._interceptor.open([*traps, *([] if shot is None else [shot])], record=record)
+        try:
+            yield shot
+        finally:
+            self._interceptor.close()
 
     async def cancel(self, operation: Operation, plan: Plan) -> Awaited:
         """Await an operation, cancel it where ``plan`` says, and wait until its work has ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.neighbours import LastOneCommitsForAll, RollbackTakesTheNeighbours
 from tests.wrong_savers.transactions import Autocommitting, NeverRollingBack, Swallowing
 
 from saverproof.families import registry
@@ -80,7 +82,7 @@ class CommitInFinally(Database):
             finally:
                 try:
                     self.commit()
-                except sqlite3.Error:
+                except BaseException:
                     self.roll_back()
                     raise
 
@@ -245,9 +247,9 @@ def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
 def test_every_fault_stands_in_the_map(tmp_path: Path) -> None:
     faults = judged(targets.sqlite, tmp_path, operations=["put", "put_writes"]).extra["faults"]
     tried = sum(entry.get("count", 1) for entry in faults["map"])
-    # What one saver lives through in a row is failed at places that the map has already.
-    in_a_row = faults["by_kind"]["in a row"]
-    assert tried == faults["injected"] - in_a_row > 100
+    # What one saver lives through in a row, or two callers, fails where the map has places already.
+    in_a_row, of_two = (faults["by_kind"][name] for name in ("in a row", "of two callers"))
+    assert tried == faults["injected"] - in_a_row - of_two > 100
     assert faults["injected"] == sum(faults["by_kind"].values())
     assert in_a_row > 20
     assert {entry["kind"] for entry in faults["map"]} == {"client", "engine", "io", "serialization"}
@@ -376,3 +378,22 @@ def test_what_is_no_recorded_program_gets_one_line(data: Any, says: str, tmp_pat
     with pytest.raises(ValueError, match=says) as raised:
         replay(plan, of_class(SqliteReference), "atomicity/no-late-commit", data)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("saver", "api", "contract"),
+    [
+        (RollbackTakesTheNeighbours, "sync", "no-silent-loss"),
+        (LastOneCommitsForAll, "async", "all-or-nothing"),
+    ],
+)
+def test_a_meeting_of_two_callers_is_replayed(
+    saver: type[SqliteReference], api: str, contract: str, tmp_path: Path
+) -> None:
+    outcome = judged(of_class(saver), tmp_path, api, operations=["put", "put_writes"])
+    finding = next(f for f in outcome.findings if f.contract == f"atomicity/{contract}")
+    assert "meanwhile, another caller" in finding.steps[-1]
+    plan = plan_for(tmp_path, api, ["put", "put_writes"])
+    recorded = finding.contract, json.loads(json.dumps(finding.program))
+    assert replay(plan, of_class(saver), *recorded).status is Status.FAILING
+    assert replay(plan, of_class(SqliteReference), *recorded).status is not Status.FAILING

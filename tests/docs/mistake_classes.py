@@ -36,9 +36,12 @@ NAMES = {
         "interrupted-call-stays-open",
         "large-values-beside-the-database",
         "large-values-never-synced",
+        "last-one-commits-for-all",
         "lock-file-is-believed",
         "migration-noted-first",
         "recovered-in-place",
+        "rollback-takes-the-neighbours",
+        "rollback-takes-the-neighbours-task",
         "torn-tail-kept",
     ),
     "Callers, and savers beside one another": (

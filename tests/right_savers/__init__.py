@@ -34,6 +34,7 @@ from tests.right_savers import (
     writes_snapshots_of_its_log,
     writes_under_its_prefix,
     writes_values_once,
+    yields_within_its_turn,
 )
 from tests.right_savers.registry import REGISTERED, RightSaver
 
@@ -71,6 +72,7 @@ __all__ = [
     "writes_snapshots_of_its_log",
     "writes_under_its_prefix",
     "writes_values_once",
+    "yields_within_its_turn",
 ]
 
 RIGHT: tuple[RightSaver, ...] = tuple(REGISTERED)

@@ -19,6 +19,7 @@ class FaultEffort:
     it is killed, and starts again, ``standstills`` how often it stops and goes on: that takes as
     long as the saver is willing to wait, or a call is watched. ``refusals`` are writes that fail
     for all who use the server; ``failovers`` are deaths after which another one has its address.
+    ``meetings`` are calls that fail while another caller's are under way.
     """
 
     most: int
@@ -28,6 +29,7 @@ class FaultEffort:
     standstills: int = 0
     refusals: int = 0
     failovers: int = 0
+    meetings: int = 8
     rare: bool = False
     lasting: bool = False
     random_programs: int = 0
@@ -37,7 +39,14 @@ class FaultEffort:
 EFFORTS = {
     "quick": FaultEffort(most=150, slow_most=40, deaths=4, standstills=1, refusals=20),
     "default": FaultEffort(
-        most=2_000, slow_most=300, silences=1, deaths=12, standstills=3, refusals=100, failovers=2
+        most=2_000,
+        slow_most=300,
+        silences=1,
+        deaths=12,
+        standstills=3,
+        refusals=100,
+        failovers=2,
+        meetings=24,
     ),
     "deep": FaultEffort(
         most=100_000,
@@ -47,6 +56,7 @@ EFFORTS = {
         standstills=12,
         refusals=1_000,
         failovers=12,
+        meetings=200,
         rare=True,
         lasting=True,
         random_programs=150,

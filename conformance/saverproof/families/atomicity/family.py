@@ -20,6 +20,7 @@ from saverproof.families.atomicity.fault_plans import Injection, covering, spare
 from saverproof.families.atomicity.fault_programs import MOST_UNANSWERED, FaultPrograms
 from saverproof.families.atomicity.files import why_not_held
 from saverproof.families.atomicity.journal import Journal, blamed
+from saverproof.families.atomicity.neighbour_trials import NeighbourTrials
 from saverproof.families.atomicity.own_server import own_server
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.atomicity.replay import replay
@@ -110,6 +111,7 @@ class AtomicityJudging:
                     programs.try_in_a_row(sweeps)
                     programs.try_randomly(effort)
                     programs.report()
+                    NeighbourTrials(self.plan, record, bench).run(effort.meetings)
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
         suspends = any(sweep.counted.cancellations for sweep in sweeps)

@@ -206,7 +206,8 @@ def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
             changed = changed or not only_reads(call)
         elif call.event is Event.ROLLBACK and not call.remote and not changed:
             ends.add(call.index)
-        elif call.event in (Event.COMMIT, Event.ROLLBACK):
+        else:
+            # What was changed before a BEGIN has committed itself.
             changed = False
     return frozenset(ends)
 

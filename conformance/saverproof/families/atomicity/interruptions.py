@@ -6,7 +6,7 @@ driver as well, which knows nothing of it. A task is cancelled in another way: s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 
 from saverproof.families.atomicity.fault_plans import Injection, only_reads
@@ -28,15 +28,17 @@ def interruptions(calls: Sequence[Call]) -> list[Injection]:
             error=next(errors),
             about=excerpt(call.sql),
         )
-        for call in reversed([*_within_transactions(calls)])
+        for call in reversed([*within_transactions(calls)])
+        if not call.elsewhere and _can_strike(call)
     ]
     return [Injection(plan) for plan in plans]
 
 
-def _within_transactions(calls: Iterable[Call]) -> Iterable[Call]:
+def within_transactions(calls: Iterable[Call]) -> Iterator[Call]:
+    """The statements and commits that find a transaction begun."""
     begun = False
     for call in calls:
-        if begun and not call.elsewhere and call.event is not Event.ROLLBACK and _can_strike(call):
+        if begun and call.event in (Event.STATEMENT, Event.COMMIT):
             yield call
         if call.event in (Event.COMMIT, Event.ROLLBACK):
             begun = False

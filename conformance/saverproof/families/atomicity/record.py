@@ -194,6 +194,10 @@ class FaultRecord:
         if injected:
             self.injected["in random programs"] += injected
 
+    def tried_of_two(self) -> None:
+        """Take in a call that failed while another caller's was under way."""
+        self.injected["of two callers"] += 1
+
     def tried_in_a_row(self, injected: int) -> None:
         """Take in a program most of whose steps failed, and whose saver was used after each."""
         if injected:

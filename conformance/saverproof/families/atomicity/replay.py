@@ -10,6 +10,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.neighbour_trials import replay_meeting
 from saverproof.families.atomicity.own_server import needs_own_server
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
@@ -39,6 +40,9 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     """
     drivers, _ = declared(target)
     try:
+        if isinstance(data, Mapping) and "neighbour" in data:
+            with FaultBench.opened(plan, target, drivers) as bench:
+                return replay_meeting(bench, data, contract)
         if isinstance(data, Mapping) and "faults" in data:
             program, faults = read_random(data)
             with FaultBench.opened(plan, target, drivers) as bench:

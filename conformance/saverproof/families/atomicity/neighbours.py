@@ -1,0 +1,271 @@
+"""A call that fails while another caller's call is under way, in the same saver.
+
+Through the sync API the neighbour has a thread, and comes in where the failing call stands in its
+transaction: it does all that it has to do, or stands still in its own until the other has failed.
+Through the async API both are awaited together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.execution.calls import put_writes_call
+from saverproof.execution.settled_calls import SettledCall, awaiting, perform
+from saverproof.execution.view import Wanted
+from saverproof.families.atomicity.interruptions import within_transactions
+from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
+from saverproof.families.atomicity.scenarios import HISTORY, FaultScenario
+from saverproof.families.atomicity.trial import FaultTrial
+from saverproof.families.atomicity.worker import call_quietly
+from saverproof.process.standstill import MovementWatch
+from saverproof.programs.small import OTHER, THREAD, batch
+from saverproof.steps.definitions import PutWrites
+from saverproof.workspace import Workspace
+from saverproof_faults import Call, Fault, Place, Plan, cancel_at
+from saverproof_faults.plan import excerpt
+
+STANDSTILL_S = 0.06
+"""How long nothing may move before one caller counts as waiting for the other."""
+LONGEST_S = 2.0
+"""How long a caller is waited for that does move: a trial on a busy machine shows less, then."""
+_POLL_S = 0.01
+NEIGHBOUR = batch(OTHER, 1, 7, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedScenario(FaultScenario):
+    """An operation on one thread, while ``neighbour`` is made on another."""
+
+    neighbour: PutWrites = NEIGHBOUR
+
+    @property
+    def thread_by_thread(self) -> bool:
+        return True
+
+    @property
+    def call(self) -> SettledCall:
+        """The neighbour's call."""
+        step = self.neighbour
+        return SettledCall(step, put_writes_call(step, step.thread))
+
+
+A_BATCH_MEETS_A_BATCH = SharedScenario("two callers", HISTORY, batch(THREAD, 2, 2, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What fails (nothing, if ``plan`` is None), and where the neighbour is meanwhile.
+
+    Sync: at ``at``, before which the plan strikes, the neighbour begins, and it stands still before
+    ``halfway``. Async: both are counted together, and a cancellation strikes the operation.
+    """
+
+    plan: Plan | None = None
+    at: Place | None = None
+    halfway: Place | None = None
+
+    def describe(self) -> str:
+        """One sentence without its full stop."""
+        if self.plan is None:
+            return "nothing fails"
+        if self.at is None:
+            which = "" if self.plan.fault is Fault.CANCEL else ", counting the calls of both"
+            return f"{self.plan.describe()}{which}"
+        where = "stands in its own transaction" if self.halfway else "has made its whole call"
+        return f"{self.plan.describe()}, when the neighbour {where}"
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        places = {"at": self.at, "halfway": self.halfway}
+        return {
+            "plan": None if self.plan is None else self.plan.as_data(),
+            **{name: None if at is None else at.as_data() for name, at in places.items()},
+        }
+
+
+@dataclass(slots=True)
+class MeetingTrial(FaultTrial):
+    """A trial of two callers; the looks that follow are few: the operation is not made again."""
+
+    neighbour: OperationEnding = OperationEnding.UNANSWERED
+    said: str = ""
+
+    def _look_on(self, workspace: Workspace) -> None:
+        self._own(Viewpoint.OWN, Wanted(self._keys, self._threads))
+        if not self.observation.locked:
+            self._look_freshly(workspace)
+        self._try("an unrelated write", self.store.settled.unrelated)
+
+    def neighbour_ended(self, error: BaseException | None) -> None:
+        """The neighbour's call raised this, or nothing."""
+        self.neighbour = OperationEnding.of(error)
+        self.said = "" if error is None else f"{type(error).__name__}: {error}"
+
+
+def call_of(trial: FaultTrial) -> SettledCall:
+    """The neighbour's call of a trial."""
+    scenario = trial.scenario
+    assert isinstance(scenario, SharedScenario)
+    return scenario.call
+
+
+def one_after_the_other(trial: FaultTrial) -> None:
+    """Nothing fails, and nobody meets anybody."""
+    trial.observation.ended(call_quietly(trial.operation))
+    perform(trial.driver, call_of(trial))
+    trial.settle()
+
+
+def neither(_: FaultTrial) -> None:
+    """Nobody calls."""
+
+
+def meet(trial: MeetingTrial, meeting: Meeting) -> None:
+    """Make both calls as the meeting says, and note how each ended."""
+    trial.observation.ending = OperationEnding.UNANSWERED
+    if trial.bench.api == "async":
+        _meet_on_a_loop(trial, meeting.plan)
+    else:
+        _meet_in_threads(trial, meeting)
+    trial.settle()
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Two:
+    """Two threads that wait for each other, unless one is held up by what the other has."""
+
+    call: Callable[[], object]
+    ended: Callable[[BaseException | None], None]
+    is_halfway: threading.Event = field(default_factory=threading.Event)
+    is_over: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """The neighbour's turn, until it is halfway, over, or waits for the operation."""
+        self.thread = threading.Thread(target=self._run, name="neighbour", daemon=True)
+        self.thread.start()
+        _await(self.is_halfway)
+
+    def _run(self) -> None:
+        self.ended(call_quietly(self.call))
+        self.is_halfway.set()
+
+    def stand(self) -> None:
+        """The operation's turn, until it is over, or waits for the neighbour."""
+        self.is_halfway.set()
+        _await(self.is_over)
+
+    def end(self) -> None:
+        """The operation is over: so is the neighbour soon."""
+        self.is_over.set()
+        if self.thread is None:
+            self._run()
+        else:
+            self.thread.join()
+
+
+def _await(event: threading.Event) -> None:
+    movement = MovementWatch()
+    while not event.is_set() and movement.total_s < LONGEST_S:
+        before = time.monotonic()
+        event.wait(_POLL_S)
+        movement.look(min(time.monotonic() - before, 5 * _POLL_S))
+        if movement.for_ever(STANDSTILL_S):
+            return
+
+
+def _meet_in_threads(trial: MeetingTrial, meeting: Meeting) -> None:
+    two = _Two(lambda: perform(trial.driver, call_of(trial)), trial.neighbour_ended)
+    places: dict[Place, Callable[[], object]] = {}
+    if meeting.at is not None:
+        places[meeting.at] = two.begin
+    if meeting.halfway is not None:
+        places[meeting.halfway] = two.stand
+    observation = trial.observation
+    with trial.bench.injector.meeting(places, meeting.plan) as shot:
+        observation.has_fired = lambda: shot is not None and shot.fired > 0
+        observation.ended(call_quietly(trial.operation))
+        trial.bench.worker.say("the neighbour's call")
+        two.end()
+    observation.fired = observation.has_fired()
+
+
+# --- tasks ---------------------------------------------------------------------------------------
+
+
+def _meet_on_a_loop(trial: MeetingTrial, plan: Plan | None) -> None:
+    operation = awaiting(trial.driver, trial.store.settled.operation)
+    neighbour = awaiting(trial.driver, call_of(trial))
+    trial.bench.worker.say(f"{trial.scenario.operation}, of two callers")
+    if plan is not None and plan.fault is Fault.CANCEL:
+        fired = trial.bench.loop.run(_cancelled(trial, operation, neighbour, plan))
+    else:
+        with nullcontext() if plan is None else trial.bench.injector.meeting({}, plan) as shot:
+            first, second = trial.bench.loop.run(_both(operation(), neighbour()))
+            trial.observation.ended(first)
+            trial.neighbour_ended(second)
+        fired = shot is not None and shot.fired > 0
+    trial.observation.fired = fired
+
+
+async def _both(*calls: Awaitable[object]) -> tuple[BaseException | None, ...]:
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    return tuple(one if isinstance(one, BaseException) else None for one in answers)
+
+
+async def _cancelled(
+    trial: MeetingTrial,
+    operation: Callable[[], Awaitable[object]],
+    neighbour: Callable[[], Awaitable[object]],
+    plan: Plan,
+) -> bool:
+    awaited, (second,) = await asyncio.gather(cancel_at(operation, plan), _both(neighbour()))
+    trial.observation.ended(awaited.error)
+    trial.neighbour_ended(second)
+    return awaited.fired
+
+
+# --- where to meet -------------------------------------------------------------------------------
+
+
+def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list[Meeting]:
+    """The operation fails within its transaction, the last place first: the neighbour has come and
+    gone, or stands at the last place of its own. Both are given by the calls of a clean run.
+    """
+    made: list[Meeting] = []
+    there = [call for call in within_transactions(neighbours) if not call.elsewhere][-1:]
+    for call in reversed([*within_transactions(own)]):
+        if call.elsewhere:
+            continue
+        at = Place(call.event, call.index)
+        plan = Plan(Fault.RAISE, at, error=call.error, about=excerpt(call.sql))
+        made.append(Meeting(plan, at))
+        # Events of one kind are counted together: those come first that the operation has made.
+        passed = [one.event for one in own[: own.index(call) + 1]]
+        for other in there:
+            halfway = Place(other.event, passed.count(other.event) + other.index)
+            made.append(Meeting(plan, at, halfway))
+    return made
+
+
+def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> list[Meeting]:
+    """Each place of both, as a clean run of the two passes them, and each await of the first."""
+    plans = [
+        Plan(
+            Fault.RAISE,
+            Place(call.event, call.index),
+            error=call.error,
+            about=excerpt(call.sql),
+        )
+        for call in within_transactions(both)
+    ]
+    return [*map(Meeting, plans), *map(Meeting, cancellations)]
