@@ -14,19 +14,25 @@ from tests.conformance.script_runs import ended
 
 from saverproof.families.concurrency.agreeing import Asking, Reader
 from saverproof.families.concurrency.contract_ids import (
+    COPY,
+    DELETION,
     FIRST,
     INSTANCES,
     ITERATION,
+    LATE,
     NOTHING,
     ORDER,
     PROCESSES,
+    PRUNE,
     THREADS,
     TORN,
 )
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.iteration import BETWEEN, By
 from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, script
+from saverproof.families.concurrency.upkeep import SCENE
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.programs.small import CHILD
 from saverproof.scripts.opening import opening_of
@@ -44,6 +50,11 @@ def asking(reader: Reader) -> dict[str, Any]:
     """A scene that shows each of the wrong savers."""
     latest = ListTuples("a") if reader is Reader.BESIDE else GetTuple("a")
     return Asking(reader, CHILD, (latest,)).to_json()
+
+
+def beside(kind: CallKind) -> dict[str, Any]:
+    """A scene in which an operation is called beside a run."""
+    return {"scene": SCENE, "kind": kind.value, "early": True}
 
 
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
@@ -69,6 +80,13 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "puts within a listing": (ITERATION, "list-counts-from-the-newest", {"shifted": True}),
     "unknown reads": (NOTHING, "read-is-counted", {}),
+    "a prune": (PRUNE, "prune-of-all-but-the-newest-it-read", beside(CallKind.PRUNE)),
+    "a prune, early writes": (PRUNE, "prune-of-early-writes", beside(CallKind.PRUNE)),
+    "a copy": (COPY, "copy-table-by-table", beside(CallKind.COPY)),
+    "a copy of namespaces": (COPY, "copy-row-by-row", beside(CallKind.COPY)),
+    "a run deleted": (DELETION, "runs-deleted-by-thread", beside(CallKind.DELETE_RUN)),
+    "deleted meanwhile": (LATE, "deletion-in-two-transactions", beside(CallKind.DELETE)),
+    "a late writer": (LATE, "values-found-by-version-alone", {"scene": "late writer"}),
 }
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""
 EACH = pytest.mark.parametrize("kind", SCRIPTS)

@@ -28,6 +28,7 @@ from tests.wrong_savers import (
     thread_registers,
     transactions,
     upgrades,
+    upkeep,
 )
 from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 
@@ -56,6 +57,7 @@ __all__ = [
     "thread_registers",
     "transactions",
     "upgrades",
+    "upkeep",
     "wrong",
 ]
 

@@ -7,6 +7,13 @@ from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _LINEARIZABLE = frozenset({"concurrency/linearizable"})
+_ALL_THAT_IS_LEFT = _LINEARIZABLE | {
+    "concurrency/prune-spares-live-runs",
+    "concurrency/copy-of-one-moment",
+    "concurrency/deletion-is-whole",
+    "concurrency/late-writer",
+}
+"""What cannot be right where callers lose what they put, whatever else is called meanwhile."""
 
 THREADS_LOSE_NOTHING = Contract(
     id="concurrency/threads-lose-nothing",
@@ -27,7 +34,7 @@ THREADS_LOSE_NOTHING = Contract(
         "Guard the shared connection by a lock around the whole transaction, or give each thread "
         "its own."
     ),
-    implies=_LINEARIZABLE,
+    implies=_ALL_THAT_IS_LEFT,
 )
 
 PROCESSES_LOSE_NOTHING = Contract(
@@ -45,7 +52,7 @@ PROCESSES_LOSE_NOTHING = Contract(
     ),
     needs=frozenset({Capability.MANY_PROCESSES}),
     durable=True,
-    implies=_LINEARIZABLE,
+    implies=_ALL_THAT_IS_LEFT,
 )
 
 NO_TORN_READS = Contract(
@@ -139,6 +146,89 @@ FIRST_USE_RACE = Contract(
     ),
     needs=frozenset({Capability.MANY_PROCESSES}),
     durable=True,
+)
+
+PRUNE_SPARES_LIVE_RUNS = Contract(
+    id="concurrency/prune-spares-live-runs",
+    statement=(
+        '`prune` with "keep_latest" leaves whole the newest checkpoint that it finds, and all that '
+        "a run puts meanwhile: unchanged values and writes before their checkpoint too; it may "
+        "raise, to be called again."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.prune` (retains the most recent "
+        "checkpoint); `langgraph.checkpoint.postgres.PostgresSaver.prune` 3.2 (a run appending to "
+        "the thread meanwhile is safe, retrying is safe)"
+    ),
+    wrong="the newest id is read, and all others are deleted in a second transaction",
+    matters=(
+        "A job that tidies up at night deletes what an agent has just saved: it goes on from an "
+        "older state, or begins anew."
+    ),
+    fix=(
+        "Choose and delete in one transaction, and delete by the ids that were found, not by what "
+        "is not the newest; keep each value that a checkpoint which stays names."
+    ),
+    needs=frozenset({Capability.PRUNE, Capability.HISTORY}),
+)
+
+COPY_OF_ONE_MOMENT = Contract(
+    id="concurrency/copy-of-one-moment",
+    statement=(
+        "`copy_thread` makes a copy of one moment: with each checkpoint and batch of writes all "
+        "that had been acknowledged before it, in every namespace, whatever a run puts meanwhile."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.copy_thread` (all checkpoints and "
+        "writes, the complete parent chain)"
+    ),
+    wrong="checkpoints and writes are copied one after the other while others are put",
+    matters=(
+        "A fork of a conversation begins from a state that never was: a checkpoint without the "
+        "writes it had, or without its parent."
+    ),
+    fix="Copy all tables in one transaction that reads one snapshot, or under the writers' lock.",
+    needs=frozenset({Capability.COPY_THREAD, Capability.HISTORY}),
+)
+
+DELETION_IS_WHOLE = Contract(
+    id="concurrency/deletion-is-whole",
+    statement=(
+        'When `delete_thread` or `prune` with "delete" returns, nothing is left of before it '
+        "began, and what is put from then on is there whole; `delete_for_runs` leaves all that "
+        "another run of the thread puts meanwhile."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.delete_thread` and `delete_for_runs` "
+        "(all checkpoints and writes associated with an id); an acknowledgement is a promise"
+    ),
+    wrong="threads that are all of a run are looked up, then deleted by their ids",
+    matters=(
+        "A run that shares its thread with one that is deleted loses what it was told is saved."
+    ),
+    fix="Find and delete in one transaction, by the checkpoints that were found.",
+    needs=frozenset({Capability.DELETE_THREAD, Capability.HISTORY}),
+)
+
+LATE_WRITER = Contract(
+    id="concurrency/late-writer",
+    level=Level.SHOULD,
+    statement=(
+        "What a run puts while its thread is deleted, or afterwards, is refused or gone, or is "
+        "there whole: each checkpoint with all its values, unchanged ones too, and its writes."
+    ),
+    source="advice; issue langchain-ai/langgraph#7206",
+    wrong="values and writes are deleted after checkpoints, each by another snapshot of the thread",
+    matters=(
+        "A worker that does not know of the deletion brings the thread back without most of its "
+        "state, and the next message is answered from that."
+    ),
+    fix=(
+        "Delete under the lock that writers take (SQLite: `BEGIN IMMEDIATE`; PostgreSQL: an "
+        "advisory lock of the thread, or REPEATABLE READ), and store a value that is not there "
+        "although the checkpoint names it, or refuse a put whose parent is gone."
+    ),
+    needs=frozenset({Capability.DELETE_THREAD}),
 )
 
 TABLE = FamilyTable(

@@ -12,7 +12,7 @@ from saverproof.capability import Capability
 from saverproof.families.concurrency import instances
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import INSTANCES
-from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.model.store import Model
 from saverproof.programs.axes import table

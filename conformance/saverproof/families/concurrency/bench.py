@@ -13,6 +13,7 @@ from saverproof.families.concurrency import (
     firstuse,
     instances,
     iteration,
+    late,
     lockheld,
     overtaken,
     read_side_effects,
@@ -27,7 +28,7 @@ from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
 DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
 
-CHILDREN = (child, firstuse, instances, iteration, lockheld, overtaken, read_side_effects)
+CHILDREN = (child, firstuse, instances, iteration, late, lockheld, overtaken, read_side_effects)
 """The modules whose functions run in processes of their own."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -9,14 +11,17 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.calls import PutCall, PutWritesCall, checkpoint_format
-from saverproof.execution.driver import ApiDriver
+from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.families.concurrency.records import (
+    FIRST_OF_ROUNDS,
     PLACES,
     CallKind,
     Operation,
     ShownTuple,
     TimedCall,
+    copy_of,
 )
+from saverproof.families.concurrency.schedules import UPKEEP
 from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
 from saverproof.programs.small import TASK_PATH
 from saverproof.steps.identifiers import mint, task_id, timestamp
@@ -42,6 +47,7 @@ class Caller:
 
     def call(self, operation: Operation) -> None:
         """Make a call and keep what came of it."""
+        UPKEEP.set(operation.kind.maintains)
         began = time.monotonic_ns()
         try:
             answer = self._asked(operation)
@@ -52,6 +58,7 @@ class Caller:
 
     async def await_call(self, operation: Operation) -> None:
         """The same with a driver whose answers are awaited."""
+        UPKEEP.set(operation.kind.maintains)
         began = time.monotonic_ns()
         try:
             answer = await self._asked(operation)
@@ -82,10 +89,38 @@ class Caller:
                 return driver.put_writes(put_writes_call(operation))
             case CallKind.LIST:
                 return driver.list_tuples(config_of(operation), {})
-            case CallKind.DELETE:
-                return driver.invoke("delete_thread", PLACES[operation.place][0])
+            case kind if kind.maintains:
+                return self._maintained(operation)
             case _:
                 return driver.get_tuple(config_of(operation))
+
+    def _maintained(self, operation: Operation) -> Any:
+        driver, thread = self._driver, PLACES[operation.place][0]
+        match operation.kind:
+            case CallKind.DELETE:
+                return driver.invoke("delete_thread", thread)
+            case CallKind.PRUNE:
+                return driver.invoke("prune", [thread], strategy="keep_latest")
+            case CallKind.PRUNE_ALL:
+                return driver.invoke("prune", [thread], strategy="delete")
+            case CallKind.DELETE_RUN:
+                return driver.invoke("delete_for_runs", [operation.run])
+            case CallKind.COPY:
+                return driver.invoke("copy_thread", thread, PLACES[copy_of(operation.place)][0])
+            case _:
+                return self._set_up()
+
+    def _set_up(self) -> Any:
+        """``setup`` is no part of the base class: many have it, in one form, whatever the API."""
+        setup = getattr(self._driver.saver, "setup", _nothing)
+        awaited = inspect.iscoroutinefunction(setup)
+        if isinstance(self._driver, AwaitedDriver):
+            return setup() if awaited else asyncio.to_thread(setup)
+        return None if awaited else setup()
+
+
+def _nothing() -> None:
+    """In place of what a saver does not have."""
 
 
 def minted(saver: Any) -> list[Any]:
@@ -112,21 +147,31 @@ def put_call(operation: Operation, versions: Sequence[Any]) -> PutCall:
     thread, namespace = PLACES[operation.place]
     configurable = {"thread_id": thread, "checkpoint_ns": namespace}
     if operation.number != KNOWN[0]:
-        configurable["checkpoint_id"] = _id(operation, KNOWN[0])
-    said = f"p{operation.tag}"
+        configurable["checkpoint_id"] = _id(operation, operation.parent or KNOWN[0])
     version = dict.fromkeys(CHANNELS, versions[version_of(operation)])
+    changed = CHANNELS[:1] if operation.carries else CHANNELS
+    if operation.carries:
+        version[CHANNELS[1]] = versions[0]
+    own, other, said = operation.parts
+    values: list[Any] = [own, other]
+    if operation.place >= FIRST_OF_ROUNDS:
+        # Many savers keep texts with the checkpoint, and lists apart from it.
+        values[1] = [other]
     checkpoint = {
         "v": checkpoint_format(),
         "ts": timestamp(operation.number),
         "id": _id(operation, operation.number),
-        "channel_values": dict.fromkeys(CHANNELS, said),
+        "channel_values": dict(zip(CHANNELS, values, strict=True)),
         "channel_versions": version,
         "versions_seen": {"__input__": {}},
-        "updated_channels": list(CHANNELS),
+        "updated_channels": list(changed),
     }
     parents = {"": mint(KNOWN[0])} if namespace else {}
     metadata = {"source": "loop", "step": operation.number, "parents": parents, "said": said}
-    return PutCall({"configurable": configurable}, checkpoint, metadata, dict(version))
+    if operation.run:
+        metadata["run_id"] = operation.run
+    new_versions = {name: version[name] for name in changed}
+    return PutCall({"configurable": configurable}, checkpoint, metadata, new_versions)
 
 
 def put_writes_call(operation: Operation) -> PutWritesCall:
@@ -139,13 +184,16 @@ def put_writes_call(operation: Operation) -> PutWritesCall:
 
 
 def _id(operation: Operation, number: int) -> str:
-    """The id of a checkpoint of the operation's place."""
-    return mint(operation.place * MOST_NUMBERS + number)
+    """The id of a checkpoint of the operation's place. Threads of rounds share theirs, namespaces
+    do not.
+    """
+    place = operation.place
+    return mint((place % 2 if place >= FIRST_OF_ROUNDS else place) * MOST_NUMBERS + number)
 
 
 @lru_cache(maxsize=1)
 def _numbers() -> dict[str, int]:
-    return {mint(n): n % MOST_NUMBERS for n in range(1, len(PLACES) * MOST_NUMBERS)}
+    return {mint(n): n % MOST_NUMBERS for n in range(1, FIRST_OF_ROUNDS * MOST_NUMBERS)}
 
 
 @lru_cache(maxsize=1)
@@ -173,6 +221,8 @@ def shown_of(found: Any) -> ShownTuple:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     return value if isinstance(value, str) else f"({show(value, _WIDTH)})"
 
 

@@ -6,17 +6,22 @@ Every function is called by ``saverproof_faults.kill`` as 'module:function' with
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.execution.own_ids import ids_for
 from saverproof.families.concurrency.calling import Caller, minted
-from saverproof.families.concurrency.records import Operation, Phase, TimedCall
+from saverproof.families.concurrency.meeting import Meeting
+from saverproof.families.concurrency.records import Operation, Phase, TimedCall, round_of
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, AnswerCount, watch
 from saverproof.steps.codec import decode, encode
@@ -49,6 +54,7 @@ class Scene:
         self.progress = AnswerCount()
         self.callers: list[Caller] = []
         self.trouble: str | None = None
+        self._versions: list[Any] = []
         self.pauses = Pauses(decode(Schedule, arguments["schedule"]))
         self._arguments = arguments
         self._target = load(TargetRef.from_json(arguments["target"]))
@@ -87,9 +93,24 @@ class Scene:
         """One more user of a saver."""
         kind = ApiDriver if self.api == "sync" else AwaitedDriver
         driver = kind(saver, api_of(self.api, self.loop), self.ids)
-        caller = Caller(driver, number, minted(saver), self._moved)
+        caller = Caller(driver, number, self._versions_of(saver), self._moved)
         self.callers.append(caller)
         return caller
+
+    def _versions_of(self, saver: Any) -> list[Any]:
+        """Versions that all callers share, those of other processes too where they meet: what a run
+        does not change keeps the version that it was stored with.
+        """
+        if not self._versions:
+            file = Path(self._arguments.get("meeting", "none")).with_suffix(".versions")
+            meets = self._arguments.get("in_rounds") and "meeting" in self._arguments
+            if meets and file.exists():
+                self._versions = json.loads(file.read_text())
+            else:
+                self._versions = minted(saver)
+                if meets:
+                    file.write_text(json.dumps(self._versions))
+        return self._versions
 
     def _moved(self) -> None:
         self.progress.tick()
@@ -117,7 +138,7 @@ class Scene:
 
     def together(self, users: Sequence[User]) -> None:
         """Let callers begin at the same moment, in threads or in tasks; wait for all of them."""
-        in_step = self._arguments["in_step"]
+        in_step = Turns(self._arguments["in_step"], self._arguments.get("in_rounds", False))
         callers = [(self.caller(saver, number), made) for saver, number, made in users]
         self.pauses.trace(users[0][0])
         self.pauses.on = True
@@ -165,15 +186,28 @@ class Scene:
             yield from (event.at(phase) for event in list(caller.events))
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """When callers wait for each other: before each call, or before the first of each round."""
+
+    in_step: bool = False
+    in_rounds: bool = False
+
+    def of(self, operations: Iterable[Operation]) -> Iterator[tuple[Operation, bool]]:
+        """Operations, each with whether all wait before it."""
+        last = None
+        for operation in operations:
+            now = round_of(operation.place)
+            yield operation, self.in_step or (self.in_rounds and now != last)
+            last = now
+
+
 def _at_once(
-    barrier: threading.Barrier,
-    caller: Caller,
-    operations: Sequence[Operation],
-    in_step: bool,
+    barrier: threading.Barrier, caller: Caller, operations: Sequence[Operation], turns: Turns
 ) -> None:
     barrier.wait()
-    for operation in operations:
-        if in_step:
+    for operation, waits in turns.of(operations):
+        if waits:
             barrier.wait()
         caller.call(operation)
 
@@ -185,13 +219,13 @@ async def _awaited(caller: Caller, operations: Iterable[Operation]) -> None:
 
 async def _gathered(
     callers: Sequence[tuple[Caller, Sequence[Operation]]],
-    in_step: bool,
+    turns: Turns,
 ) -> None:
     barrier = asyncio.Barrier(len(callers))
 
     async def take_turns(caller: Caller, operations: Sequence[Operation]) -> None:
-        for operation in operations:
-            if in_step:
+        for operation, waits in turns.of(operations):
+            if waits:
                 await barrier.wait()
             await caller.await_call(operation)
 
@@ -256,7 +290,14 @@ def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     def play() -> None:
         with scene.saver() as saver:
             number = arguments["caller"]
-            scene.alone(saver, number, operations_in(arguments["callers"][number]))
+            made = operations_in(arguments["callers"][number])
+            if not arguments.get("in_rounds"):
+                scene.alone(saver, number, made)
+                return
+            with Meeting(Path(arguments["meeting"]), number, len(arguments["callers"])) as meeting:
+                for place, of_round in groupby(made, key=lambda one: round_of(one.place)):
+                    meeting.await_all(place + 1)
+                    scene.alone(saver, number, of_round)
 
     return scene.played(play)
 

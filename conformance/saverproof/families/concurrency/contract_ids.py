@@ -12,3 +12,7 @@ ORDER = concurrency.LINEARIZABLE.id
 ITERATION = concurrency.ITERATION_DOES_NOT_BLOCK.id
 NOTHING = concurrency.READS_CHANGE_NOTHING.id
 FIRST = concurrency.FIRST_USE_RACE.id
+PRUNE = concurrency.PRUNE_SPARES_LIVE_RUNS.id
+COPY = concurrency.COPY_OF_ONE_MOMENT.id
+DELETION = concurrency.DELETION_IS_WHOLE.id
+LATE = concurrency.LATE_WRITER.id

@@ -11,7 +11,8 @@ class SceneEffort:
     several savers on one store, ``processes`` by several processes; ``races`` of processes for a
     new store. Each history has ``callers`` callers that make ``length`` calls. A process holds the
     lock of the store for ``hold_s`` seconds. ``overtaken`` says whether one is stopped while
-    another finishes its thread.
+    another finishes its thread. ``upkeep`` are histories by threads or tasks in which someone
+    tidies up, ``upkeep_apart`` those by processes.
     """
 
     shared: int
@@ -22,18 +23,32 @@ class SceneEffort:
     length: int = 10
     hold_s: float = 0.3
     overtaken: bool = False
+    upkeep: int = 0
+    upkeep_apart: int = 0
 
 
 EFFORTS = {
-    "quick": SceneEffort(shared=8, instances=2, processes=2, races=2, overtaken=True),
-    "default": SceneEffort(shared=10, instances=4, processes=3, races=2, overtaken=True),
+    "quick": SceneEffort(
+        shared=8, instances=2, processes=2, races=2, overtaken=True, upkeep=3, upkeep_apart=1
+    ),
+    "default": SceneEffort(
+        shared=10, instances=4, processes=3, races=2, overtaken=True, upkeep=4, upkeep_apart=1
+    ),
     "deep": SceneEffort(
-        shared=120, instances=60, processes=40, races=20, length=14, hold_s=6.0, overtaken=True
+        shared=120,
+        instances=60,
+        processes=40,
+        races=20,
+        length=14,
+        hold_s=6.0,
+        overtaken=True,
+        upkeep=40,
+        upkeep_apart=20,
     ),
 }
 
 SLOW_CALL_MS = 20.0
 """A saver whose calls take longer has one history played at a time, so that none is cut off."""
 
-SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2)
+SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1)
 """Where each process is a fresh interpreter."""

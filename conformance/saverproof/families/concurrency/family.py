@@ -18,15 +18,18 @@ from saverproof.families.concurrency.contract_ids import (
     FIRST,
     INSTANCES,
     ITERATION,
+    LATE,
     NOTHING,
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
 from saverproof.families.concurrency.history_judging import HISTORIES, HistoryJudging
 from saverproof.families.concurrency.iteration import By
+from saverproof.families.concurrency.late_writing import write_late
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.concurrency.reporting import finding
 from saverproof.families.concurrency.scenes import ask, iterate, race
+from saverproof.families.concurrency.upkeep_scenes import UPKEEPS, UpkeepJudging
 from saverproof.families.concurrency.workload import able_of
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
@@ -98,6 +101,10 @@ class ConcurrencyJudging:
             if self.tally.wanted & HISTORIES:
                 able = able_of({*self.plan.facts["capabilities"], *self._operations()})
                 HistoryJudging(bench, self.record, able, effort).run()
+            if self.tally.wanted & UPKEEPS and effort.upkeep:
+                self._upkeep(bench, effort)
+            if LATE in self.tally.wanted:
+                write_late(bench, self.record)
 
     def _instances(self, bench: CallerBench) -> None:
         able = points_of(self.plan.facts, self.target).union(self._operations())
@@ -107,6 +114,10 @@ class ConcurrencyJudging:
                 agree(bench, reader, able, self.record, log)
                 self.tally.beat()
         tell_of_axes(self.tally, log, able, heavy=False)
+
+    def _upkeep(self, bench: CallerBench, effort: SceneEffort) -> None:
+        able = frozenset({*self.plan.facts["capabilities"], *self._operations()})
+        UpkeepJudging(bench, self.record, able).run(effort.upkeep, effort.upkeep_apart)
 
     def _operations(self) -> list[str]:
         operations: list[str] = self.plan.facts["operations"][self.plan.api]

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import mmap
-import os
-import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from saverproof.errors import OpeningError, describe
 from saverproof.families.concurrency.child import Scene, operations_in
-from saverproof.families.concurrency.schedules import could_run, pause_around_calls
+from saverproof.families.concurrency.meeting import Meeting
+from saverproof.families.concurrency.schedules import pause_around_calls
 from saverproof.families.concurrency.watching import watch
 from saverproof.steps.codec import encode
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 
 PATIENCE_S = 11.0
-STEPS = 24
-"""The calls of the database that all processes make side by side."""
-
-_WAIT_S = 0.05
-_LONGEST_S = 1.0
 _NAP_S = 0.0005
-_WAITS_FOR_ANOTHER_S = 30.0
 _HOLD_S = 0.4
 _LONGEST_HOLD_S = 4.0
 _LONGEST_OWN_S = 5.0
 """Seconds for which what the target does by itself is done again."""
-_FIRST_CALL_OVER = 3
-_DONE = 1 << 30
-_CELL = struct.Struct("<qq")
-"""The number of a process's calls, and the process."""
 
 
 def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,75 +75,6 @@ def _opened(scene: Scene) -> Iterator[Any]:
         yield saver
 
 
-class Meeting:
-    """Where processes tell one another how far they are: a cell each, in a file that all map."""
-
-    def __init__(self, file: Path, number: int, racers: int) -> None:
-        self._file = file
-        self._own = number * _CELL.size
-        self._others = [n * _CELL.size for n in range(racers) if n != number]
-        self._steps = 0
-        self.met = False
-        """Whether another process was in its first calls too, and no gate kept them apart."""
-        self._cells: mmap.mmap
-
-    @staticmethod
-    def prepare(file: Path, racers: int) -> None:
-        """Make the file."""
-        file.write_bytes(bytes(racers * _CELL.size))
-
-    def __enter__(self) -> Self:
-        with self._file.open("r+b") as file:
-            self._cells = mmap.mmap(file.fileno(), 0)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.tell(_DONE)
-
-    def tell(self, steps: int) -> None:
-        """Be so far."""
-        self._steps = steps
-        _CELL.pack_into(self._cells, self._own, steps, os.getpid())
-
-    def of(self, number: int) -> int:
-        """How far another process is; very far if it has ended."""
-        steps: int = _CELL.unpack_from(self._cells, number * _CELL.size)[0]
-        return steps
-
-    def process(self, number: int) -> int:
-        """The id of another process that has told something."""
-        process: int = _CELL.unpack_from(self._cells, number * _CELL.size)[1]
-        return process
-
-    def await_other(self, number: int, steps: int) -> None:
-        """Wait until another process is so far, or for a long time."""
-        deadline = time.monotonic() + _WAITS_FOR_ANOTHER_S
-        while self.of(number) < steps and time.monotonic() < deadline:
-            time.sleep(_NAP_S)
-
-    def step(self) -> None:
-        """Make the next call not before all the others have come as far, unless they are stopped,
-        by a lock say.
-        """
-        if self._steps >= STEPS:
-            return
-        self.tell(self._steps + 1)
-        if self._steps == _FIRST_CALL_OVER:
-            cells = [_CELL.unpack_from(self._cells, at)[0] for at in self._others]
-            self.met = any(1 < steps <= _FIRST_CALL_OVER + 1 for steps in cells)
-        began = time.perf_counter()
-        while behind := self._behind():
-            time.sleep(_NAP_S)
-            waited = time.perf_counter() - began
-            if waited > _LONGEST_S or (waited > _WAIT_S and not any(map(could_run, behind))):
-                return
-
-    def _behind(self) -> list[int]:
-        """The processes that have not come as far."""
-        cells = [_CELL.unpack_from(self._cells, at) for at in self._others]
-        return [process for steps, process in cells if steps < self._steps]
-
-
 @contextmanager
 def held(file: Path, meeting: Path, racers: int) -> Iterator[None]:
     """Hold an SQLite file that is not there yet, as a process does which writes to it before it is
@@ -184,8 +103,7 @@ def _hold(file: Path, meeting: Path, racers: int, ready: threading.Event) -> Non
         deadline = time.monotonic() + _LONGEST_HOLD_S
         while time.monotonic() < deadline:
             time.sleep(_NAP_S)
-            data = meeting.read_bytes()
-            if all(_CELL.unpack_from(data, n * _CELL.size)[0] for n in range(racers)):
+            if Meeting.have_all_told(meeting, racers):
                 break
         time.sleep(_HOLD_S)
         connection.execute("ROLLBACK")

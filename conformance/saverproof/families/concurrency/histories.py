@@ -15,7 +15,7 @@ from saverproof.families.concurrency import child, lockheld
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule, schedule_of
@@ -79,16 +79,20 @@ class CallPlan:
     schedule: Schedule
     before: tuple[Operation, ...]
     callers: tuple[tuple[Operation, ...], ...]
+    asked: tuple[Operation, ...] = ()
+    """What is asked in the end, if not what a history of its calls is asked."""
 
     @property
     def after(self) -> tuple[Operation, ...]:
         """What is asked in the end."""
-        return epilogue((*self.before, *(one for made in self.callers for one in made)))
+        return self.asked or epilogue(
+            (*self.before, *(one for made in self.callers for one in made))
+        )
 
     def by_one(self, made: tuple[Operation, ...]) -> CallPlan:
         """Some of the calls, one after the other by one caller."""
         schedule = Schedule(self.schedule.seed)
-        return CallPlan(Sharing.SHARED, self.theme, schedule, self.before, (made,))
+        return CallPlan(Sharing.SHARED, self.theme, schedule, self.before, (made,), self.asked)
 
     def arguments(self) -> dict[str, Any]:
         """For a body."""
@@ -96,6 +100,7 @@ class CallPlan:
             "schedule": encode(self.schedule),
             "savers": 1 if self.sharing is Sharing.SHARED else len(self.callers),
             "in_step": self.theme.in_step,
+            "in_rounds": self.theme.in_rounds,
             "patience_s": PATIENCE_S[self.sharing],
             "before": encode(self.before),
             "callers": [encode(made) for made in self.callers],
@@ -212,6 +217,12 @@ def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played
                 replace(gathered(script, [one]), in_files=any(Path(store["path"]).iterdir()))
                 for script, one, store in zip(scripts, alone, each, strict=True)
             ]
+        meetings = [bench.folder / f"meeting-{number}" for number in range(len(each))]
+        for meeting, one in zip(meetings, each, strict=True):
+            Meeting.prepare(meeting, len(one["callers"]))
+            one["meeting"] = str(meeting)
+            stack.callback(meeting.unlink)
+            stack.callback(meeting.with_suffix(".versions").unlink, missing_ok=True)
         first = bench.looked_at_each(child.begin, each)
         parts = [one | {"caller": n} for one in each for n in range(len(one["callers"]))]
         results = iter(bench.together(child.take_part, parts))

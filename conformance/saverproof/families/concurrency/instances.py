@@ -17,7 +17,7 @@ from saverproof.execution.settled_calls import Calls, SettledCall, perform
 from saverproof.execution.versions import versions_of
 from saverproof.execution.view import canonical, contents_of
 from saverproof.families.concurrency.child import Scene
-from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.steps import definitions as steps
 from saverproof.steps.codec import encode, from_json

@@ -10,7 +10,6 @@ from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREA
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
     CallKind,
-    Operation,
     Phase,
     ShownTuple,
     TimedCall,
@@ -57,7 +56,7 @@ def semantics_of(events: Sequence[TimedCall]) -> Semantics:
             replaces = replaces and shown.parts[0] in [f"p{e.operation.tag}" for e in puts[-1:]]
             for task, values in shown.writes:
                 first = history.batches.get((*key, task), [])[:1]
-                first_stays = first_stays and values in [texts_of(e.operation) for e in first]
+                first_stays = first_stays and values in [e.operation.texts for e in first]
     return Semantics(replaces, first_stays)
 
 
@@ -180,7 +179,7 @@ class EventIndex:
     ) -> Iterator[Problem]:
         batches = self.batches.get((event.operation.place, shown.number, task), [])
         for batch in batches:
-            if values == texts_of(batch.operation):
+            if values == batch.operation.texts:
                 if not batch.returned and not any(other.returned for other in batches):
                     yield self._undone(event, batch)
                 return
@@ -281,7 +280,7 @@ class EventIndex:
             if not event.operation.kind.reads
             and event.operation.place == place
             and (
-                said & {f"p{event.operation.tag}", *texts_of(event.operation)}
+                said & {f"p{event.operation.tag}", *event.operation.texts}
                 or (event.operation.kind is CallKind.DELETE and event.overlaps(read))
             )
         )
@@ -301,8 +300,3 @@ class EventIndex:
             f"it raised {operation.error}, and what it was given is there",
             (operation, event),
         )
-
-
-def texts_of(operation: Operation) -> tuple[str, ...]:
-    """The values of a batch."""
-    return tuple(f"w{operation.tag}.{place}" for place in range(operation.count))

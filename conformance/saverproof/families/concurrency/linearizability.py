@@ -78,6 +78,28 @@ def search(
     return SearchResult.ILLEGAL
 
 
+def endings(
+    steps: Sequence[TimedOperation[Action]],
+    start: State,
+    apply: Callable[[State, Action], Iterable[State]],
+) -> tuple[set[State], set[State]]:
+    """The states in which the legal orders of a few steps end, and all that they pass through."""
+    ordered = sorted(steps, key=lambda step: step.began)
+    needed = sum(1 << place for place, step in enumerate(ordered) if step.certain)
+    pending = [(0, start)]
+    seen = {(0, start)}
+    while pending:
+        done, state = pending.pop()
+        for place, step in _next(ordered, done):
+            for reached in apply(state, step.action):
+                configuration = (done | 1 << place, reached)
+                if configuration not in seen:
+                    seen.add(configuration)
+                    pending.append(configuration)
+    ends = {state for done, state in seen if done & needed == needed}
+    return ends, {state for _, state in seen}
+
+
 def _next(
     ordered: list[TimedOperation[Action]], done: int
 ) -> Iterable[tuple[int, TimedOperation[Action]]]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
-from saverproof.families.concurrency.firstuse import PATIENCE_S, Meeting
+from saverproof.families.concurrency.firstuse import PATIENCE_S
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 

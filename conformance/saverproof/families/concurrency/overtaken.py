@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency.child import BEFORE, Scene, operations_in
-from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof_faults.kill import Acks
 
 STOPPED, OTHER = 0, 1

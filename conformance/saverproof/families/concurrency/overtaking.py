@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from saverproof.families.concurrency import child, overtaken
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.firstuse import Meeting
 from saverproof.families.concurrency.histories import CallPlan, Sharing, gathered
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, Phase
 from saverproof.families.concurrency.schedules import Schedule

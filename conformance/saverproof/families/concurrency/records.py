@@ -9,8 +9,23 @@ from enum import StrEnum
 MOST_LINES = 40
 """More lines of a history than this nobody reads."""
 
-PLACES: tuple[tuple[str, str], ...] = (("a", ""), ("a", "child"), ("b", ""), ("a", "later"))
-"""Thread and namespace of each place that histories use."""
+MOST_ROUNDS = 10
+"""Threads of a history that are maintained while a run goes on with them, one after the other."""
+
+PLACES: tuple[tuple[str, str], ...] = (
+    *(("a", ""), ("a", "child"), ("b", ""), ("a", "later")),
+    *(
+        (thread, namespace)
+        for number in range(MOST_ROUNDS)
+        for thread in (f"run {number}", f"copy {number}")
+        for namespace in ("", "child")
+    ),
+)
+"""Thread and namespace of each place that histories use. In the end stand the rounds of histories
+with maintenance: the two namespaces of a thread, and those of its copy.
+"""
+FIRST_OF_ROUNDS = 4
+PLACES_OF_A_ROUND = 4
 
 
 class CallKind(StrEnum):
@@ -22,11 +37,21 @@ class CallKind(StrEnum):
     LATEST = "get_tuple, latest"
     LIST = "list"
     DELETE = "delete_thread"
+    PRUNE = "prune, keep_latest"
+    PRUNE_ALL = "prune, delete"
+    DELETE_RUN = "delete_for_runs"
+    COPY = "copy_thread"
+    SETUP = "setup"
 
     @property
     def reads(self) -> bool:
         """Whether it changes nothing."""
         return self in (CallKind.GET, CallKind.LATEST, CallKind.LIST)
+
+    @property
+    def maintains(self) -> bool:
+        """Whether it is about a whole thread, or a store, as what tidies up calls it."""
+        return not self.reads and self not in (CallKind.PUT, CallKind.WRITES)
 
 
 class Phase(StrEnum):
@@ -41,6 +66,10 @@ class Phase(StrEnum):
 class Operation:
     """One call. ``number`` is the checkpoint, 0 where none is named; ``tag`` tells puts and batches
     apart, whatever they store says it; ``count`` is the length of a batch.
+
+    ``parent`` is the number of a put's parent, 0 for the first checkpoint. One that ``carries`` has
+    a channel that is as it was in the first checkpoint. ``run`` is the run that a put is of, or
+    whose checkpoints are deleted.
     """
 
     kind: CallKind
@@ -49,6 +78,20 @@ class Operation:
     tag: int = 0
     task: int = 0
     count: int = 0
+    parent: int = 0
+    carries: bool = False
+    run: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the parts of a put checkpoint say: its two channels, and its metadata."""
+        own = f"p{self.tag}"
+        return (own, "p1" if self.carries else own, own)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The values of a batch."""
+        return tuple(f"w{self.tag}.{place}" for place in range(self.count))
 
     @property
     def at(self) -> str:
@@ -61,7 +104,8 @@ class Operation:
         at = self.at
         match self.kind:
             case CallKind.PUT:
-                return f"put checkpoint {self.number} with values p{self.tag}, {at}"
+                parent = f" after {self.parent}" if self.parent else ""
+                return f"put checkpoint {self.number}{parent} with values p{self.tag}, {at}"
             case CallKind.WRITES:
                 return (
                     f"put_writes of {self.count} writes w{self.tag}.0…, task {self.task}, on "
@@ -71,10 +115,26 @@ class Operation:
                 return f"get_tuple of checkpoint {self.number}, {at}"
             case CallKind.LATEST:
                 return f"get_tuple of the latest, {at}"
-            case CallKind.DELETE:
-                return f"delete_thread, {at}"
+            case CallKind.COPY:
+                return f"copy_thread to {PLACES[copy_of(self.place)][0]!r}, {at}"
+            case CallKind.DELETE_RUN:
+                return f"delete_for_runs of {self.run!r}, {at}"
+            case CallKind.DELETE | CallKind.PRUNE | CallKind.PRUNE_ALL:
+                return f"{self.kind.value}, {at}"
+            case CallKind.SETUP:
+                return "setup"
             case _:
                 return f"list, {at}"
+
+
+def copy_of(place: int) -> int:
+    """The place of a round's copy that is of this one."""
+    return place + PLACES_OF_A_ROUND // 2
+
+
+def round_of(place: int) -> int:
+    """The number of the round that a place is of."""
+    return (place - FIRST_OF_ROUNDS) // PLACES_OF_A_ROUND
 
 
 @dataclass(frozen=True, slots=True)

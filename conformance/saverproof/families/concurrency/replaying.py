@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
-from saverproof.families.concurrency import agreeing
+from saverproof.families.concurrency import agreeing, late_writing, upkeep
 from saverproof.families.concurrency.agreeing import Asking
 from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
@@ -28,6 +28,7 @@ from saverproof.families.concurrency.records import Operation
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import USUAL
+from saverproof.families.concurrency.upkeep_scenes import UpkeepJudging, UpkeepPlan
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
@@ -90,11 +91,34 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
             return RACES
         case "lock held":
             _look(bench, locked(bench, float(data["hold_s"]), _able(bench)), None, contract, record)
+        case late_writing.SCENE:
+            late_writing.write_late(bench, record)
+        case upkeep.SCENE:
+            return _upkeep(bench, data, contract, record)
         case "history":
             return _histories(bench, _script(data), contract, record)
         case other:
             raise ValueError(f"found the scene {other!r:.60}, which is unknown")
     return 1
+
+
+def _upkeep(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
+    plan = UpkeepPlan.of(_script(data))
+    facts = bench.plan.facts
+    able = frozenset({*facts["capabilities"], *facts["operations"][bench.plan.api]})
+    judging = UpkeepJudging(bench, record, able)
+    if not judging.rehearse():
+        return 1
+    for _ in range(TIMES):
+        played = play(bench, plan.calls)
+        judging.look(plan, played)
+        if contract in record.found:
+            break
+        if not ended(played) and (played.trouble or played.slow):
+            why = f"it could not be run: {played.trouble or played.slow}"
+            record.tally.unknown[contract] = why
+            break
+    return TIMES
 
 
 def _able(bench: CallerBench) -> Able:

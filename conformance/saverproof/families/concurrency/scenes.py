@@ -12,8 +12,9 @@ from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.concurrency import child, firstuse, iteration, read_side_effects
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHING, PROCESSES
-from saverproof.families.concurrency.firstuse import Meeting, held
+from saverproof.families.concurrency.firstuse import held
 from saverproof.families.concurrency.iteration import By
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -26,6 +27,10 @@ _LONGEST_S = 1.0
 """How long a pause lasts where others could run: on a busy machine they come late to it."""
 
 
+UPKEEP = ContextVar("UPKEEP", default=False)
+"""Whether the call that is being made is one on a whole thread, or store."""
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """How a history's threads take turns.
@@ -34,8 +39,8 @@ class Schedule:
     (``statements``) and of the saver's own lines (``lines``), a thread stands still until others
     have moved, at most for ``pause_s`` if none of them can; ``most`` pauses are made. With
     ``alone`` it cannot tell, and waits about as long in any case, as between processes. With
-    ``overtaken`` it waits until up to three calls were answered: what it has read before may be
-    old then.
+    ``overtaken`` it waits until up to so many calls were answered: what it has read before may be
+    old then. With ``upkeep`` only operations on a whole thread, or store, stand still.
     """
 
     seed: str
@@ -45,7 +50,8 @@ class Schedule:
     pause_s: float = 0.003
     most: int = 300
     alone: bool = False
-    overtaken: bool = False
+    overtaken: int = 0
+    upkeep: bool = False
 
     def describe(self) -> str:
         """One line for people."""
@@ -68,7 +74,7 @@ def schedule_of(number: int, seed: str) -> Schedule:
         case 1 | 3:
             return Schedule(seed, 1e-5, lines=0.2)
         case 2:
-            return Schedule(seed, 1e-5, statements=0.05, pause_s=0.01, overtaken=True)
+            return Schedule(seed, 1e-5, statements=0.05, pause_s=0.01, overtaken=3)
         case 5:
             return Schedule(seed, 1e-6)
         case _:
@@ -107,7 +113,7 @@ class Pauses:
     def at(self, share: float) -> None:
         """Perhaps stand still here."""
         self._moves += 1
-        if not self.on:
+        if not self.on or (self.schedule.upkeep and not UPKEEP.get()):
             return
         choose = self._choices()
         if choose.random() >= share or self._made >= self.schedule.most:
@@ -117,7 +123,7 @@ class Pauses:
             time.sleep(choose.uniform(0.2, 1.0) * self.schedule.pause_s)
             return
         if self.schedule.overtaken:
-            answered = self._answers + choose.randint(1, 3)
+            answered = self._answers + choose.randint(1, self.schedule.overtaken)
             self._stand_still(lambda: self._answers >= answered)
         else:
             # Some steps of others, a few or as many as an operation takes.

@@ -10,19 +10,25 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from saverproof.families.concurrency.agreeing import Asking
 from saverproof.families.concurrency.contract_ids import (
+    COPY,
+    DELETION,
     FIRST,
     INSTANCES,
     ITERATION,
+    LATE,
     NOTHING,
     ORDER,
     PROCESSES,
+    PRUNE,
     THREADS,
     TORN,
 )
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.script_calls import listing_words
+from saverproof.families.concurrency.upkeep import SCENE as UPKEEP_SCENE
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.flaky import tried_often
@@ -33,7 +39,7 @@ from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import complains_alone
 from saverproof.targets.target import Target
 
-BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST})
+BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST, PRUNE, COPY, DELETION, LATE})
 """Whose scripts hang on who comes first."""
 
 SCHEDULING = "threads and tasks are scheduled differently each time"
@@ -41,6 +47,12 @@ SCHEDULING = "threads and tasks are scheduled differently each time"
 
 _PATIENCE = 20
 """How many times as often a script repeats its scene that has not shown it each time."""
+
+_DELETIONS = {
+    CallKind.DELETE: "delete_thread(thread)",
+    CallKind.PRUNE_ALL: 'prune([thread], strategy="delete")',
+}
+"""What is called beside a run with whose thread it goes on."""
 
 # What comes out is Python, in which HTML's escapes would be errors.
 _TEMPLATES = Environment(
@@ -87,6 +99,10 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         words |= listing_words(api, scene["by"], scene["calls"])
         if not words["calls"]:
             return ""
+    if scene.get("scene") == UPKEEP_SCENE:
+        words |= {"early": scene["early"], "deletion": _DELETIONS.get(scene["kind"], "")}
+        if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
+            return ""
     code = _Words(opening, api).fill(_template(name, scene), words)
     return whole_script(promise_of(name), target.name, opening, code.splitlines())
 
@@ -102,6 +118,10 @@ def _template(name: str, scene: dict[str, Any]) -> str:
         NOTHING: "unknown_reads",
         ORDER: "followed",
         PROCESSES: "processes",
+        PRUNE: "pruned",
+        COPY: "copied",
+        DELETION: "run_deleted",
+        LATE: "deleted_beside" if scene.get("scene") == UPKEEP_SCENE else "late",
     }
     shared = "deleted" if scene.get("theme") == DELETING.name else "shared"
     return known.get(name, shared)

@@ -8,7 +8,13 @@ from pathlib import Path
 from saverproof.capability import Capability
 from saverproof.families.concurrency.calling import CHANNELS, MOST_NUMBERS
 from saverproof.families.concurrency.histories import CallPlan
-from saverproof.families.concurrency.records import PLACES, CallKind, Operation
+from saverproof.families.concurrency.records import (
+    FIRST_OF_ROUNDS,
+    PLACES,
+    CallKind,
+    Operation,
+    copy_of,
+)
 from saverproof.families.concurrency.workload import KNOWN
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.findings import finding
@@ -16,10 +22,13 @@ from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.programs.small import TASK_PATH
 from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
     DeleteThread,
     GetTuple,
     ListTuples,
     Program,
+    Prune,
     Put,
     PutWrites,
     Step,
@@ -70,22 +79,20 @@ class SequentialFlaws:
 def program_of(calls: CallPlan) -> Program:
     """The calls of one caller as a program."""
     (made,) = calls.callers
-    return tuple(map(_step, (*calls.before, *made, *calls.after)))
+    operations = (*calls.before, *made, *calls.after)
+    return tuple(_step(one) for one in operations if one.kind is not CallKind.SETUP)
 
 
 def _step(operation: Operation) -> Step:
     thread, namespace = PLACES[operation.place]
-    number = operation.place * MOST_NUMBERS + operation.number
+    number = _number(operation, operation.number)
     match operation.kind:
         case CallKind.PUT:
-            parent = operation.place * MOST_NUMBERS + KNOWN[0]
-            changes = [(name, Value("text", f"p{operation.tag}")) for name in CHANNELS]
-            own = None if number == parent else parent
-            return Put(thread, namespace, number, own, tuple(changes))
+            return _put(operation, thread, namespace)
         case CallKind.WRITES:
             writes = (
-                (CHANNELS[at % len(CHANNELS)], Value("text", f"w{operation.tag}.{at}"))
-                for at in range(operation.count)
+                (CHANNELS[at % len(CHANNELS)], Value("text", text))
+                for at, text in enumerate(operation.texts)
             )
             task = operation.task
             return PutWrites(thread, namespace, number, task, tuple(writes), TASK_PATH)
@@ -95,5 +102,35 @@ def _step(operation: Operation) -> Step:
             return GetTuple(thread, namespace)
         case CallKind.LIST:
             return ListTuples(thread, namespace)
-        case CallKind.DELETE:
+        case CallKind.COPY:
+            return CopyThread(thread, PLACES[copy_of(operation.place)][0])
+        case CallKind.PRUNE:
+            return Prune((thread,), "keep_latest")
+        case CallKind.PRUNE_ALL:
+            return Prune((thread,), "delete")
+        case CallKind.DELETE_RUN:
+            return DeleteForRuns((operation.run,))
+        case _:
             return DeleteThread(thread)
+
+
+def _put(operation: Operation, thread: str, namespace: str) -> Put:
+    number, first = (_number(operation, one) for one in (operation.number, KNOWN[0]))
+    parent = _number(operation, operation.parent) if operation.parent else first
+    changed = CHANNELS[:1] if operation.carries else CHANNELS
+    changes = [(name, Value("text", f"p{operation.tag}")) for name in changed]
+    metadata = {"run_id": operation.run} if operation.run else None
+    return Put(
+        thread,
+        namespace,
+        number,
+        None if number == first else parent,
+        tuple(changes),
+        metadata=metadata,
+    )
+
+
+def _number(operation: Operation, number: int) -> int:
+    """The number that no other namespace of the thread has."""
+    place = operation.place
+    return (place % 2 if place >= FIRST_OF_ROUNDS else place) * MOST_NUMBERS + number

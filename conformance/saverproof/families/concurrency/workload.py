@@ -17,8 +17,8 @@ KNOWN = (1, 2)
 """The checkpoints that every place holds before callers begin."""
 
 _FIRST_NEW = 10
-_FIRST_OWN_TASK = 100
-_TAGS_EACH = 1_000
+FIRST_OWN_TASK = 100
+TAGS_EACH = 1_000
 _RUN = 3
 
 Role = Mapping[CallKind, int]
@@ -41,6 +41,8 @@ class WorkloadTheme:
     """How often a batch is of a task that all callers write in the same turn."""
     in_step: bool = False
     """Whether callers begin each turn at the same moment."""
+    in_rounds: bool = False
+    """Whether they begin to use each thread at the same moment."""
 
 
 MIXED = WorkloadTheme(
@@ -90,9 +92,11 @@ DELETING = WorkloadTheme(
 )
 """The first of its callers puts a checkpoint, adds writes and deletes the thread, over and over."""
 
+UPKEEP = WorkloadTheme("upkeep beside runs", (), in_rounds=True)
+"""Of whole threads: its calls are made elsewhere."""
 
 THEMES_BY_NAME = {
-    theme.name: theme for theme in (MIXED, WRITES, RIVALS, PUTS, LONG, FOLLOWING, DELETING)
+    theme.name: theme for theme in (MIXED, WRITES, RIVALS, PUTS, LONG, FOLLOWING, DELETING, UPKEEP)
 }
 
 
@@ -147,7 +151,7 @@ def _operation(
     kind: CallKind, theme: WorkloadTheme, able: Able, choose: Random, turn: tuple[int, int, int]
 ) -> Operation:
     caller, callers, number = turn
-    tag = (caller + 1) * _TAGS_EACH + number
+    tag = (caller + 1) * TAGS_EACH + number
     place = choose.choice(theme.places)
     known = KNOWN[0] if theme is DELETING else choose.choice(able.known)
     if kind is CallKind.PUT:
@@ -157,7 +161,7 @@ def _operation(
         return Operation(kind, place, _FIRST_NEW + number * callers + caller, tag)
     if kind is CallKind.WRITES:
         rival = choose.random() < theme.rivals
-        task = 1 + number if rival else _FIRST_OWN_TASK * (caller + 1) + number
+        task = 1 + number if rival else FIRST_OWN_TASK * (caller + 1) + number
         # Rivals meet at one checkpoint.
         return Operation(kind, place, able.known[0] if rival else known, tag, task, theme.batch)
     if kind is CallKind.GET:
@@ -168,7 +172,7 @@ def _operation(
 def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation, ...]:
     place, made = theme.places[0], []
     for turn in range(length):
-        tag = (caller + 1) * _TAGS_EACH + turn
+        tag = (caller + 1) * TAGS_EACH + turn
         match turn % 3:
             case 0:
                 made.append(Operation(CallKind.PUT, place, KNOWN[0], tag))
@@ -184,7 +188,7 @@ def version_of(operation: Operation) -> int:
 
     No two puts share one, and those of the first checkpoint, everyone's parent, come first.
     """
-    caller, turn = divmod(operation.tag, _TAGS_EACH)
+    caller, turn = divmod(operation.tag, TAGS_EACH)
     later = 0 if operation.number == KNOWN[0] else VERSIONS // 2
     return later + caller * LONGEST + min(turn, LONGEST - 1 if caller else 0)
 

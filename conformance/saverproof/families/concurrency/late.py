@@ -1,0 +1,24 @@
+"""What runs in the process in which a run goes on with a thread that was deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.steps.codec import encode
+from saverproof_faults.kill import Acks
+
+
+def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """One caller: what comes before, what comes late, and what is there then."""
+    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+
+    def play() -> None:
+        with scene.saver() as saver:
+            scene.alone(saver, BEFORE, operations_in(arguments["before"]))
+            scene.alone(saver, 0, operations_in(arguments["callers"][0]))
+            scene.alone(saver, AFTER, operations_in(arguments["after"]))
+
+    return scene.played(play)

@@ -1,0 +1,195 @@
+"""Histories in which someone tidies up while runs go on: rounds on a thread each, as data.
+
+In each round a run goes on with a thread, one operation on the whole thread is called beside it
+once, and others read. What a right store holds in the end is known then but for one moment: the one
+at which the operation took effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from saverproof.capability import Capability
+from saverproof.families.concurrency.records import (
+    FIRST_OF_ROUNDS,
+    MOST_ROUNDS,
+    PLACES_OF_A_ROUND,
+    CallKind,
+    Operation,
+    copy_of,
+    round_of,
+)
+from saverproof.families.concurrency.workload import FIRST_OWN_TASK, TAGS_EACH
+
+SCENE = "upkeep"
+
+OLD, NEW = 2, 3
+"""The newest checkpoint when a round begins, and the first that is put in it."""
+
+BATCH = 3
+_LONG_RUN = 5
+
+NEEDS = {
+    CallKind.PRUNE: Capability.PRUNE,
+    CallKind.PRUNE_ALL: Capability.PRUNE,
+    CallKind.COPY: Capability.COPY_THREAD,
+    CallKind.DELETE: Capability.DELETE_THREAD,
+    CallKind.DELETE_RUN: Capability.DELETE_FOR_RUNS,
+}
+"""What a saver has to be able to; ``setup`` is no capability."""
+
+KINDS = (
+    CallKind.PRUNE,
+    CallKind.COPY,
+    CallKind.DELETE,
+    CallKind.DELETE_RUN,
+    CallKind.PRUNE,
+    CallKind.COPY,
+    CallKind.PRUNE_ALL,
+    CallKind.DELETE_RUN,
+    CallKind.DELETE,
+    CallKind.SETUP,
+)
+"""What is called in the rounds of one history, in turn."""
+
+WHOLE_THREADS = frozenset({CallKind.DELETE, CallKind.PRUNE_ALL})
+"""What deletes a thread with which a run goes on."""
+DELETING = WHOLE_THREADS | {CallKind.DELETE_RUN}
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One thread: what is called on the whole of it, and what its run has put and puts."""
+
+    kind: CallKind
+    place: int
+    before: tuple[Operation, ...]
+    run: tuple[Operation, ...]
+    keeper: tuple[Operation, ...]
+    reader: tuple[Operation, ...]
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Its own, and those of its copy."""
+        own = (self.place, self.place + 1)
+        return (*own, *map(copy_of, own)) if self.kind is CallKind.COPY else own
+
+    @property
+    def after(self) -> tuple[Operation, ...]:
+        """What is asked when all is quiet."""
+        listed = [Operation(CallKind.LIST, place) for place in self.places]
+        return (*listed, Operation(CallKind.LATEST, self.place))
+
+
+def rounds_of(seed: str, able: Collection[str], *, early: bool) -> tuple[Round, ...]:
+    """The rounds of a history of a saver with these capabilities and operations.
+
+    ``early`` says whether writes may arrive before their checkpoint.
+    """
+    kinds = [kind for kind in KINDS if kind is CallKind.SETUP or NEEDS[kind] in able]
+    choose = Random(seed)
+    return tuple(
+        _round(kind, number, choose, early) for number, kind in enumerate(kinds[:MOST_ROUNDS])
+    )
+
+
+def rounds_in(
+    before: Sequence[Operation],
+    run: Sequence[Operation],
+    keeper: Sequence[Operation],
+    reader: Sequence[Operation],
+) -> tuple[Round, ...]:
+    """The rounds that the calls of a history are made of."""
+
+    def those_of(made: Sequence[Operation], number: int) -> tuple[Operation, ...]:
+        return tuple(one for one in made if round_of(one.place) == number)
+
+    return tuple(
+        Round(
+            one.kind,
+            one.place,
+            *(those_of(part, round_of(one.place)) for part in (before, run, keeper, reader)),
+        )
+        for one in keeper
+        if one.kind.maintains
+    )
+
+
+def _round(kind: CallKind, number: int, choose: Random, early: bool) -> Round:
+    place = FIRST_OF_ROUNDS + PLACES_OF_A_ROUND * number
+    both = kind in (CallKind.COPY, CallKind.DELETE, CallKind.PRUNE_ALL)
+    # After a deletion, what has not changed may be gone: that is for late writers to tell.
+    carries = kind in (CallKind.PRUNE, CallKind.SETUP)
+    reads = [Operation(CallKind.LATEST, place)] * choose.randint(0, 2)
+    asked = (CallKind.LATEST, CallKind.GET, CallKind.LIST, CallKind.LATEST, CallKind.GET)
+    newest = choose.choice((OLD, NEW))
+    return Round(
+        kind,
+        place,
+        _before(place, number, carries=carries, both=both),
+        _run(place, number, carries=carries, both=both, early=early),
+        (*reads, Operation(kind, place, run=_old_run(number))),
+        tuple(
+            Operation(one, place, newest if one is CallKind.GET else 0)
+            for one in asked[: choose.randint(3, len(asked))]
+        ),
+    )
+
+
+def _before(place: int, number: int, *, carries: bool, both: bool) -> tuple[Operation, ...]:
+    """Two checkpoints and their writes, of a run that is over."""
+    made: list[Operation] = []
+    for where in (place, place + 1) if both else (place,):
+        for at in (1, OLD):
+            carried = carries and at == OLD
+            made.append(
+                Operation(CallKind.PUT, where, at, at, carries=carried, run=_old_run(number))
+            )
+            made.append(Operation(CallKind.WRITES, where, at, 10 + at, at, BATCH))
+    return tuple(made)
+
+
+def _run(
+    place: int, number: int, *, carries: bool, both: bool, early: bool
+) -> tuple[Operation, ...]:
+    """What a run puts: each checkpoint after the newest, and the writes of its tasks."""
+    made: list[Operation] = []
+
+    def put(where: int, at: int) -> None:
+        tag = TAGS_EACH + len(made)
+        made.append(
+            Operation(
+                CallKind.PUT, where, at, tag, parent=at - 1, carries=carries, run=_new_run(number)
+            )
+        )
+
+    def write(where: int, at: int) -> None:
+        tag = TAGS_EACH + len(made)
+        made.append(Operation(CallKind.WRITES, where, at, tag, FIRST_OWN_TASK + tag % 50, BATCH))
+
+    for at in range(NEW, NEW + (2 if both else _LONG_RUN - 2)):
+        if early and at == NEW + 1:
+            # Before its checkpoint, as they come of a run that saves in the background.
+            write(place, at)
+        for where in (place, place + 1) if both else (place,):
+            put(where, at)
+            write(where, at)
+    return tuple(made)
+
+
+def _old_run(number: int) -> str:
+    return f"a run that is over, of thread {number}"
+
+
+def _new_run(number: int) -> str:
+    return f"a run that goes on, of thread {number}"
+
+
+def alone_in(rounds: Sequence[Round]) -> tuple[Operation, ...]:
+    """The same calls by one caller: the keeper's after the first that the run puts, and writes."""
+    made: list[Operation] = []
+    for one in rounds:
+        made += (*one.run[:2], *one.keeper, *one.run[2:], *one.reader)
+    return tuple(made)

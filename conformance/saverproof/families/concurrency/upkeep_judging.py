@@ -1,0 +1,261 @@
+"""Judges histories in which someone tidies up while runs go on, thread by thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from saverproof.families.concurrency.contract_ids import (
+    COPY,
+    DELETION,
+    LATE,
+    PROCESSES,
+    PRUNE,
+    THREADS,
+    TORN,
+)
+from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.records import (
+    CallKind,
+    Phase,
+    ShownTuple,
+    TimedCall,
+    copy_of,
+)
+from saverproof.families.concurrency.upkeep import DELETING, WHOLE_THREADS, Round
+from saverproof.families.concurrency.upkeep_spec import (
+    OF_A_COPY,
+    Key,
+    Shown,
+    ThreadState,
+    Words,
+    differences_of,
+    states_of,
+)
+from saverproof.families.concurrency.witness import cycle_of, is_shown
+
+CONTRACTS = {
+    CallKind.PRUNE: PRUNE,
+    CallKind.COPY: COPY,
+    CallKind.DELETE: DELETION,
+    CallKind.PRUNE_ALL: DELETION,
+    CallKind.DELETE_RUN: DELETION,
+}
+"""What an operation promises about the calls beside it; ``setup`` must not be noticed at all."""
+
+EXPECTED = {
+    PRUNE: "the newest checkpoint that the prune found, and all that the run has put since",
+    COPY: "the thread as it was at one moment while it was copied",
+    DELETION: "nothing of before the deletion, and all of after it and of other runs",
+    LATE: "of what was put beside the deletion, nothing or all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundJudgement:
+    """What a round comes to. ``called`` says whether its operation returned, ``beside`` whether the
+    run made a call meanwhile; ``errors`` are no breach.
+    """
+
+    kind: CallKind
+    problems: tuple[Problem, ...]
+    called: bool
+    beside: bool
+    acknowledged: int
+    reads: int
+    errors: tuple[str, ...]
+
+
+def judge_round(one: Round, events: Sequence[TimedCall], *, shared: bool) -> RoundJudgement:
+    """Judge the events of a history that are about the thread of one round. ``shared`` says that
+    all callers used one saver.
+    """
+    own = [event for event in events if event.operation.place in one.places]
+    judging = _RoundJudging(one, own, THREADS if shared else PROCESSES)
+    keeper = judging.keeper
+    return RoundJudgement(
+        one.kind,
+        tuple(judging.problems(shared=shared)),
+        called=keeper is not None and keeper.returned,
+        beside=keeper is not None and any(keeper.overlaps(event) for event in judging.run),
+        acknowledged=sum(event.returned for event in own),
+        reads=sum(len(event.shown) for event in own if event.returned),
+        errors=tuple(f"{e.operation.kind.value}: {e.error}" for e in own if not e.returned),
+    )
+
+
+class _RoundJudging:
+    """The events of a round by who called."""
+
+    def __init__(self, one: Round, events: Sequence[TimedCall], contract_of_loss: str) -> None:
+        self.round = one
+        self.loss = contract_of_loss
+        self.contract = CONTRACTS.get(one.kind, contract_of_loss)
+        self.after = [event for event in events if event.phase is Phase.AFTER]
+        self.done = [event for event in events if event.phase is not Phase.AFTER]
+        during = [event for event in events if event.phase is Phase.DURING]
+        self.keeper = next((e for e in during if e.operation.kind is one.kind), None)
+        self.run = [e for e in during if e.operation.kind in (CallKind.PUT, CallKind.WRITES)]
+        self.readers = [event for event in during if event.operation.kind.reads]
+
+    def problems(self, *, shared: bool) -> Iterator[Problem]:
+        """What is wrong with what is left, with what readers saw, and with what was raised."""
+        if any(event.phase is Phase.BEFORE and not event.returned for event in self.done):
+            # A thread that could not be prepared says nothing.
+            return
+        ends, seen = states_of(self.done)
+        left = list(self._left(ends))
+        yield from left
+        for event in self.readers:
+            if event.returned and not left:
+                # Else they are shown what is left, and that is wrong.
+                yield from self._read(event, seen)
+            elif not event.returned and self._overlaps_keeper(event):
+                yield self._raised(event, TORN)
+            elif shared and not event.returned:
+                yield self._raised(event, THREADS)
+        for event in self.run:
+            # What goes on with a thread that is deleted may be refused.
+            if shared and not event.returned and self.round.kind not in DELETING:
+                yield self._raised(event, THREADS)
+
+    # --- what is left ----------------------------------------------------------------------
+
+    def _left(self, ends: set[ThreadState]) -> Iterator[Problem]:
+        for event in self.after:
+            if not event.returned:
+                said = f"what is left cannot be read: {event.operation.kind.value} raised"
+                yield self._problem(said, f"{event.error}", event)
+                return
+        if not self.after or self.keeper is None:
+            return
+        shown = self._shown((self.round.place, self.round.place + 1), 0)
+        copy = self._shown(self.round.places[2:], copy_of(0)) if self.keeper.returned else None
+        each = [_differences(end, shown, copy) for end in ends]
+        found = min(each, key=lambda differences: (len(differences), differences))
+        found = found or self._wrong_latest(shown)
+        if not found:
+            return
+        if self.round.kind in WHOLE_THREADS:
+            certain = list(self._surely_wrong(shown))
+            contract, found = (DELETION, certain) if certain else (LATE, found)
+            yield self._problem(found[0], "; ".join(found), *self.after, contract=contract)
+            return
+        cycle = cycle_of(self.keeper, self.run, copy) if copy and copy.places else ""
+        yield self._problem(found[0], cycle or "; ".join(found), *self.after)
+
+    def _surely_wrong(self, shown: Shown) -> Iterator[str]:
+        """What is wrong after a deletion of the thread, whatever became of what was put beside."""
+        keeper = self.keeper
+        if keeper is None or not keeper.returned:
+            return
+        before = [event for event in self.done if event.ended < keeper.began]
+        after = [event for event in self.run if event.began > keeper.ended and event.returned]
+        put = {
+            (event.operation.place, event.operation.number)
+            for event in after
+            if event.operation.kind is CallKind.PUT
+        }
+        for event in before:
+            made = event.operation
+            if not made.kind.reads and is_shown(made, shown):
+                yield f"{made.kind.value} of checkpoint {made.number} is there, which was deleted"
+        for event in after:
+            made = event.operation
+            if (made.place, made.number) in put and not is_shown(made, shown):
+                yield f"{made.kind.value} of checkpoint {made.number} is not there as it was made"
+
+    def _shown(self, places: Sequence[int], shift: int) -> Shown:
+        """What was listed of places, by the places they are copies of."""
+        lists = [
+            event
+            for event in self.after
+            if event.operation.kind is CallKind.LIST and event.operation.place in places
+        ]
+        tuples: dict[Key, ShownTuple] = {
+            (event.operation.place - shift, one.number): one
+            for event in lists
+            for one in event.shown
+        }
+        words = OF_A_COPY if shift else Words()
+        return Shown(frozenset(place - shift for place in places), tuples, words)
+
+    def _wrong_latest(self, shown: Shown) -> list[str]:
+        place = self.round.place
+        newest = max((number for where, number in shown.tuples if where == place), default=None)
+        for event in self.after:
+            if event.operation.kind is CallKind.LATEST:
+                latest = event.shown[0] if event.shown else None
+                there = shown.tuples.get((place, newest)) if newest is not None else None
+                if latest != there:
+                    said = "nothing" if latest is None else latest.describe()
+                    return [f"the latest is not the newest that is listed: {said}"]
+        return []
+
+    # --- what readers see ------------------------------------------------------------------
+
+    def _read(self, event: TimedCall, seen: set[ThreadState]) -> Iterator[Problem]:
+        """What was shown must have been so at some moment; which one is not asked here."""
+        made = event.operation
+        for shown in event.shown:
+            if not any(
+                _is_in(state, (made.place, shown.number), shown, made.kind) for state in seen
+            ):
+                said = f"{made.kind.value} shows what never was"
+                yield self._torn(said, shown.describe(), event)
+        if made.kind is CallKind.LIST or event.shown:
+            return
+        if made.kind is CallKind.LATEST:
+            empty = any(not _numbers(state, made.place) for state in seen)
+        else:
+            empty = any(_may_lack(state, (made.place, made.number)) for state in seen)
+        if not empty:
+            yield self._torn(f"{made.kind.value} shows nothing", "nothing", event)
+
+    def _overlaps_keeper(self, event: TimedCall) -> bool:
+        return self.keeper is not None and self.keeper.overlaps(event)
+
+    # --- words -----------------------------------------------------------------------------
+
+    def _problem(self, said: str, observed: str, *events: TimedCall, contract: str = "") -> Problem:
+        contract = contract or self.contract
+        kind = self.round.kind.value
+        summary = f"{said}, after {kind} beside a run, at {self.round.keeper[-1].at}"
+        expected = EXPECTED.get(contract, "every operation that returned to have taken effect")
+        return Problem(contract, summary, expected, observed, self._told(*events))
+
+    def _torn(self, said: str, observed: str, event: TimedCall) -> Problem:
+        summary = f"{said}, beside {self.round.kind.value}, at {event.operation.at}"
+        expected = "what was there at some moment"
+        return Problem(TORN, summary, expected, observed, self._told(event))
+
+    def _raised(self, event: TimedCall, contract: str) -> Problem:
+        said = f"{event.operation.kind.value} raised {event.error}"[:300]
+        expected = "every operation to return"
+        observed = f"{event.operation.describe()}: raised {event.error}"
+        return Problem(contract, said, expected, observed, self._told(event))
+
+    def _told(self, *events: TimedCall) -> tuple[TimedCall, ...]:
+        """The events by which a problem is told: the run's calls, and what was called beside."""
+        return (*self.run, *([self.keeper] if self.keeper else []), *events)
+
+
+def _differences(end: ThreadState, shown: Shown, copy: Shown | None) -> list[str]:
+    found = shown.differences(end.entries)
+    return found + (copy.differences(end.copied) if copy else [])
+
+
+def _numbers(state: ThreadState, place: int) -> list[int]:
+    return [number for (where, number), one in state.entries if where == place and one.put]
+
+
+def _may_lack(state: ThreadState, key: Key) -> bool:
+    one = dict(state.entries).get(key)
+    return one is None or one.put is None or one.spent
+
+
+def _is_in(state: ThreadState, key: Key, shown: ShownTuple, kind: CallKind) -> bool:
+    one = dict(state.entries).get(key)
+    if one is None or one.put is None or any(differences_of(shown, one)):
+        return False
+    return kind is not CallKind.LATEST or key[1] == max(_numbers(state, key[0]))

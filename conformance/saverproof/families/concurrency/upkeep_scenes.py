@@ -1,0 +1,215 @@
+"""Plays histories in which someone tidies up while runs go on, and judges each of their rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from saverproof.families.budget import batched
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import (
+    COPY,
+    DELETION,
+    PROCESSES,
+    PRUNE,
+    THREADS,
+    TORN,
+)
+from saverproof.families.concurrency.histories import (
+    AT_ONCE,
+    PAUSE_BETWEEN_PROCESSES_S,
+    CallPlan,
+    Played,
+    Sharing,
+    ended,
+    play,
+    play_at_once,
+)
+from saverproof.families.concurrency.record import SceneRecord
+from saverproof.families.concurrency.records import CallKind, Operation
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.concurrency.upkeep import SCENE, Round, alone_in, rounds_in, rounds_of
+from saverproof.families.concurrency.upkeep_judging import CONTRACTS, RoundJudgement, judge_round
+from saverproof.families.concurrency.workload import UPKEEP
+from saverproof.families.tally import Tally
+
+UPKEEPS = frozenset({PRUNE, COPY, DELETION})
+_OVERTAKEN = 5
+"""Calls that are answered while one on a whole thread stands still."""
+_ENOUGH = 3
+"""Histories that show nothing but contracts that were found broken before."""
+_RAISED_ONLY = "beside a run the operation only raised, which is right; so nothing was looked at"
+_WRONG_ALONE = "one caller alone is not answered rightly about it, or only with errors"
+_ALONE = "no call of a run fell into an operation on its thread"
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepPlan:
+    """A history to be played, and the rounds that it is made of."""
+
+    calls: CallPlan
+    rounds: tuple[Round, ...]
+
+    @classmethod
+    def of(cls, calls: CallPlan) -> Self:
+        """The same of calls that were recorded."""
+        rounds = rounds_in(calls.before, *calls.callers)
+        return cls(replace(calls, asked=_joined(one.after for one in rounds)), rounds)
+
+    def judged(self, played: Played) -> list[RoundJudgement]:
+        """What each round comes to."""
+        shared = self.calls.sharing is Sharing.SHARED
+        return [judge_round(one, played.events, shared=shared) for one in self.rounds]
+
+    def alone(self) -> CallPlan:
+        """The same calls by one caller."""
+        return self.calls.by_one(alone_in(self.rounds))
+
+
+def plan_of(sharing: Sharing, number: int, seed: str, able: frozenset[str]) -> UpkeepPlan:
+    """One of the histories of an item."""
+    name = f"{seed}:{SCENE}:{sharing.name}:{number}"
+    rounds = rounds_of(name, able, early="early_writes" in able)
+    calls = CallPlan(
+        sharing,
+        UPKEEP,
+        _schedule(sharing, number, name),
+        _joined(one.before for one in rounds),
+        (
+            _joined(one.run for one in rounds),
+            _joined(one.keeper for one in rounds),
+            _joined(one.reader for one in rounds),
+        ),
+        _joined(one.after for one in rounds),
+    )
+    return UpkeepPlan(calls, rounds)
+
+
+def _joined(parts: Iterable[tuple[Operation, ...]]) -> tuple[Operation, ...]:
+    return tuple(one for part in parts for one in part)
+
+
+def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
+    """What was read is old by the time that it is used, since others were answered meanwhile."""
+    if sharing is Sharing.PROCESSES:
+        pause = 2 * PAUSE_BETWEEN_PROCESSES_S
+        return Schedule(seed, statements=0.7, pause_s=pause, most=200, alone=True, upkeep=True)
+    match number % 3:
+        case 0:
+            return Schedule(seed, 1e-5, 0.7, 0.05, 0.01, overtaken=_OVERTAKEN, upkeep=True)
+        case 1:
+            return Schedule(seed, 1e-5, 0.3, 0.2, 0.01, overtaken=_OVERTAKEN, upkeep=True)
+        case _:
+            # A driver's own threads do not know for whom they work: here all calls stand still.
+            return Schedule(seed, 1e-5, statements=0.3, pause_s=0.005, overtaken=3)
+
+
+@dataclass(slots=True)
+class UpkeepJudging:
+    """The histories with maintenance of one item."""
+
+    bench: CallerBench
+    record: SceneRecord
+    able: frozenset[str]
+    flaws: SequentialFlaws = field(init=False)
+    wrong: frozenset[CallKind] = frozenset()
+    """What one caller alone is answered wrongly: nothing is asked about it when there are more."""
+    apart: bool = False
+    met: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.flaws = SequentialFlaws(self.bench.plan, self.bench.target)
+
+    @property
+    def tally(self) -> Tally:
+        """Of the item."""
+        return self.record.tally
+
+    def run(self, shared: int, processes: int) -> None:
+        """Rehearse with one caller, then play with several."""
+        if not self.rehearse():
+            return
+        self._play(Sharing.SHARED, shared)
+        if PROCESSES in self.tally.applicable:
+            self._play(Sharing.PROCESSES, processes)
+        for name in UPKEEPS & self.tally.wanted - self.met - self.record.found.keys():
+            self.tally.not_exercised([name], self._why_not(name))
+        self.tally.handed += self.flaws.found.values()
+
+    def rehearse(self) -> bool:
+        """Whether the saver answers one caller alone at all; what is wrong is looked into."""
+        plan = plan_of(Sharing.SHARED, 0, self._seed, self.able)
+        played = play(self.bench, plan.alone())
+        self.apart = played.in_files and not self.bench.plan.facts.get("on_server", False)
+        why = played.trouble or played.hung or played.slow or played.died
+        if why:
+            alone = "it does not answer one caller alone"
+            self.tally.unknown |= dict.fromkeys(UPKEEPS, f"{alone}: {why}"[:600])
+            return False
+        judged = plan.judged(played)
+        self.wrong = frozenset(one.kind for one in judged if one.problems or one.errors)
+        wrong = [problem for one in judged for problem in one.problems]
+        if wrong:
+            self.record.saw_alone(wrong, self.flaws.look_into(plan.alone()))
+        return True
+
+    def _why_not(self, name: str) -> str:
+        """Why nothing was seen of a contract."""
+        if name in {CONTRACTS.get(kind) for kind in self.wrong}:
+            return _WRONG_ALONE
+        return _ALONE if name in self.called else _RAISED_ONLY
+
+    @property
+    def _seed(self) -> str:
+        return f"{self.bench.plan.seed}:{self.bench.plan.api}"
+
+    def _play(self, sharing: Sharing, number: int) -> None:
+        plans = [plan_of(sharing, n, self._seed, self.able) for n in range(number)]
+        at_once = AT_ONCE[sharing] if self.apart else 1
+        again = 0
+        left_out = f"histories with maintenance by {sharing.value}"
+        for batch in self.tally.budget.within(list(batched(plans, at_once)), left_out):
+            all_played = play_at_once(self.bench, [one.calls for one in batch])
+            self.tally.beat()
+            for plan, played in zip(batch, all_played, strict=True):
+                self.record.scenes[f"{SCENE}, {sharing.value}"] += 1
+                if not ended(played) and (played.trouble or played.slow):
+                    self.tally.note(
+                        f"{SCENE}, {sharing.value}: {played.trouble or played.slow}"[:300]
+                    )
+                    continue
+                known = len(self.record.found)
+                wrong = self.look(plan, played)
+                again += wrong and len(self.record.found) == known
+            if again >= _ENOUGH or any(played.hung or played.died for played in all_played):
+                break
+
+    def look(self, plan: UpkeepPlan, played: Played) -> bool:
+        """Keep what a history shows; whether anything was wrong."""
+        scene = {"scene": SCENE, "early": "early_writes" in self.able, **plan.calls.to_json()}
+        if problems := ended(played):
+            self.record.saw(problems, scene)
+            return True
+        loss = THREADS if plan.calls.sharing is Sharing.SHARED else PROCESSES
+        judged = [one for one in plan.judged(played) if one.kind not in self.wrong]
+        for one in judged:
+            self._count(one, loss)
+            self.record.saw(one.problems, scene | {"kind": one.kind.value})
+        return any(one.problems for one in judged)
+
+    def _count(self, one: RoundJudgement, loss: str) -> None:
+        tally = self.tally
+        tally.operations += one.acknowledged + len(one.errors)
+        tally.agreed(loss, one.acknowledged)
+        tally.agreed(TORN, one.reads)
+        self.record.raised.update(error[:120] for error in one.errors)
+        name = CONTRACTS.get(one.kind)
+        if name is None or not one.called:
+            return
+        self.called.add(name)
+        if one.beside:
+            self.met.add(name)
+            tally.agreed(name)

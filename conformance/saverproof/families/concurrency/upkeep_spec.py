@@ -1,0 +1,154 @@
+"""What a right store holds of a thread that is maintained while a run goes on with it.
+
+An operation on a whole thread takes effect at one moment between its beginning and its end. So
+there are few states in which such a thread may be left: one for each place among the run's calls at
+which that moment may have been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from saverproof.families.concurrency.linearizability import TimedOperation, endings
+from saverproof.families.concurrency.records import (
+    CallKind,
+    Operation,
+    Phase,
+    ShownTuple,
+    TimedCall,
+)
+
+Key = tuple[int, int]
+"""A place, and the number of a checkpoint there."""
+
+Batches = frozenset[tuple[int, tuple[str, ...]]]
+"""The values of each task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One checkpoint: the put that stored it, None if only writes have come, and its writes.
+
+    Of one that is ``spent`` nothing is asked: a prune may drop it, and may keep it.
+    """
+
+    put: Operation | None = None
+    batches: Batches = frozenset()
+    spent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """A thread, and what its copy was made of."""
+
+    entries: frozenset[tuple[Key, Entry]] = frozenset()
+    copied: frozenset[tuple[Key, Entry]] = frozenset()
+
+
+def states_of(events: Iterable[TimedCall]) -> tuple[set[ThreadState], set[ThreadState]]:
+    """The states in which these calls may leave a thread, and all in which callers may find it."""
+    start, steps = ThreadState(), []
+    for event in events:
+        if event.phase is Phase.BEFORE:
+            start = applied(start, event.operation)
+        elif not event.operation.kind.reads:
+            steps.append(
+                TimedOperation(event.began, event.ended, event.operation, certain=event.returned)
+            )
+    return endings(steps, start, lambda state, made: [applied(state, made)])
+
+
+def applied(state: ThreadState, made: Operation) -> ThreadState:
+    """The state after a call."""
+    entries = dict(state.entries)
+    key = (made.place, made.number)
+    match made.kind:
+        case CallKind.PUT:
+            entries[key] = replace(entries.get(key, Entry()), put=made)
+        case CallKind.WRITES:
+            there = entries.get(key, Entry())
+            batch = (made.task, made.texts)
+            entries[key] = replace(there, batches=there.batches | {batch})
+        case CallKind.DELETE | CallKind.PRUNE_ALL:
+            entries = {}
+        case CallKind.DELETE_RUN:
+            entries = {key: one for key, one in entries.items() if not _is_of(made.run, one)}
+        case CallKind.PRUNE:
+            entries = dict(_pruned(entries))
+        case CallKind.COPY:
+            copied = frozenset((key, one) for key, one in state.entries if one.put)
+            return replace(state, copied=copied)
+    return replace(state, entries=frozenset(entries.items()))
+
+
+def _is_of(run: str, entry: Entry) -> bool:
+    return entry.put is not None and entry.put.run == run
+
+
+def _pruned(entries: Mapping[Key, Entry]) -> Iterator[tuple[Key, Entry]]:
+    """The newest of each place as it is, with what came early for later ones."""
+    newest: dict[int, int] = {}
+    for (place, number), one in entries.items():
+        if one.put:
+            newest[place] = max(newest.get(place, 0), number)
+    for (place, number), one in entries.items():
+        yield (place, number), replace(one, spent=number < newest.get(place, 0))
+
+
+# --- what differs --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said of what is missing, and of what is too much."""
+
+    missing: str = "{} is gone"
+    too_much: str = "{} is there, which was deleted"
+
+
+OF_A_COPY = Words(
+    "{} is not in the copy, which shows what came after",
+    "{} is in the copy, which does not show what came before",
+)
+
+
+@dataclass(slots=True)
+class Shown:
+    """What readers were shown of places in the end, by checkpoint."""
+
+    places: frozenset[int]
+    tuples: dict[Key, ShownTuple] = field(default_factory=dict)
+    words: Words = Words()
+
+    def differences(self, entries: Iterable[tuple[Key, Entry]]) -> list[str]:
+        """In what it differs from these checkpoints, each in a few words."""
+        there = {key: one for key, one in entries if one.put and key[0] in self.places}
+        found = [
+            self.words.too_much.format(f"checkpoint {number}")
+            for _, number in sorted(self.tuples.keys() - there.keys())
+        ]
+        for key, one in sorted(there.items(), key=lambda item: item[0]):
+            shown = self.tuples.get(key)
+            if shown is not None:
+                found += differences_of(shown, one, self.words)
+            elif not one.spent:
+                found.append(self.words.missing.format(f"checkpoint {key[1]}"))
+        return found
+
+
+def differences_of(shown: ShownTuple, entry: Entry, words: Words = Words()) -> Iterator[str]:
+    """In what a tuple differs from a checkpoint of its number."""
+    at = f"checkpoint {shown.number}"
+    if entry.put is None or shown.parts != entry.put.parts:
+        yield f"{at} is not as it was put"
+    if entry.spent:
+        return
+    there = {task for task, _ in shown.writes}
+    for task, values in sorted(entry.batches - set(shown.writes)):
+        if task in there:
+            yield f"only a part of a batch of {len(values)} writes of {at} is there"
+        else:
+            yield words.missing.format(f"a batch of writes of {at}")
+    if there - {task for task, _ in entry.batches}:
+        yield words.too_much.format(f"a batch of writes of {at}")
