@@ -166,6 +166,14 @@ def test_one_saver_is_opened_where_callers_shared_one() -> None:
     assert text.count("InMemorySaver()") == 1
 
 
+def test_a_reader_goes_on_for_as_long_as_the_writer_does(tmp_path: Path) -> None:
+    target, scene = target_of("cleared-too-early"), {"sharing": Sharing.SHARED.value}
+    opening = opening_of(target)
+    assert opening is not None
+    text = script(target, opening, ORDER, scene, "sync")
+    assert [ended(text, tmp_path)[0] for _ in range(3)] == [1, 1, 1]
+
+
 def test_sync_calls_of_a_saver_on_a_loop_are_made_in_threads(tmp_path: Path) -> None:
     text = played(written("several savers", targets.langgraph_sqlite_async, "sync"), 1)
     assert "await asyncio.to_thread(play, saver, reader)" in text
