@@ -66,7 +66,12 @@ def _install(python: Path, requirements: list[str]) -> None:
 
 def _judge(python: Path, release: Release, report: Path, limit_s: float, budget: str) -> None:
     command = [str(python), "-m", "saverproof.cli", "judge", release.target]
-    options = [f"--saver-report={report}", f"--saver-budget={budget}", f"--saver-api={release.api}"]
+    options = [
+        f"--saver-report={report}",
+        f"--saver-budget={budget}",
+        f"--saver-api={release.api}",
+        *([f"--saver-families={release.families}"] if release.families else []),
+    ]
     # A run that is interrupted ends its judges and servers by itself, which a kill would not.
     limited = ["timeout", "--signal=INT", "--kill-after=30", str(limit_s)]
     done = subprocess.run(

@@ -25,6 +25,8 @@ class Release:
     """Where the saver keeps its data in this report, in words."""
     stands_in: str = ""
     """The service that the store stands in for, or ""."""
+    families: str = ""
+    """The families that are judged, as ``--saver-families`` takes them; "": all."""
     api: str = "both"
     """The API that is driven: sync, async or both."""
     extras: tuple[str, ...] = ()

@@ -155,8 +155,10 @@ class Saver:
 
     @property
     def undecided(self) -> list[str]:
-        """The musts that were not judged."""
-        return [name for cell in self.cells for name in cell.undecided]
+        """The musts that were not judged, as families with how many of each."""
+        names = [name for cell in self.cells for name in cell.undecided]
+        families = [name.split("/")[0] for name in names]
+        return [f"{one} ({families.count(one)})" for one in dict.fromkeys(families)]
 
     @property
     def advice(self) -> list[str]:
@@ -273,7 +275,13 @@ def not_judged(found: list[Saver]) -> list[Absent]:
         for one in found
         if not one.judged
     ]
-    return [*failed, *absent()]
+    done = {(one.release.name, one.release.version) for one in found}
+    later = [
+        Absent(one.distribution, one.version, f"has a target, and waits for `run {one.name}`")
+        for one in packages()
+        if (one.name, one.version) not in done
+    ]
+    return [*failed, *later, *absent()]
 
 
 def page() -> str:

@@ -66,7 +66,7 @@ def _others(contracts: list[Mapping[str, Any]]) -> dict[str, dict[str, list[str]
     """Return the contracts that are not broken, by level and verdict."""
     found: dict[str, dict[str, list[str]]] = {"must": {}, "should": {}}
     for one in contracts:
-        if one["verdict"] != "violated" and one.get("selected", True):
+        if one["verdict"] != "violated":
             found[one["level"]].setdefault(one["verdict"], []).append(one["id"])
     return found
 
