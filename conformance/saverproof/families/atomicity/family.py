@@ -81,6 +81,7 @@ class AtomicityJudging:
     record: FaultRecord
     journal: Journal
     _unanswered: Counter[str] = field(default_factory=Counter)
+    _hung: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         """Sweep every scenario, and tell the tally."""
@@ -192,7 +193,9 @@ class AtomicityJudging:
         for sweep, injection in budget.within(chosen, "faults", 0.9, len(sweeps)):
             # One class of faults is not to use up what the other is allowed.
             if self._unanswered[_class_of(injection)] >= MOST_UNANSWERED:
-                why = f"cut off: the saver did not answer {MOST_UNANSWERED} times"
+                why = "cut off: the saver hangs, and would each time"
+                if _class_of(injection) not in self._hung:
+                    why = f"cut off: the saver did not answer {MOST_UNANSWERED} times"
                 self.record.not_tried(injection, why)
                 continue
             self._try(sweep, injection)
@@ -216,7 +219,10 @@ class AtomicityJudging:
             self._unanswered[_class_of(injection)] += 1
             self.record.not_tried(injection, f"the trial was given up: {slow}")
             return
-        self._unanswered[_class_of(injection)] += bool(observation.hung)
+        if observation.hung:
+            # That it hangs is certain: once is enough to know.
+            self._hung.add(_class_of(injection))
+            self._unanswered[_class_of(injection)] += MOST_UNANSWERED
         self.record.tried(
             sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
         )

@@ -66,6 +66,7 @@ class FaultPrograms:
             except HungError as hung:
                 self.bench.renew()
                 violation = trial.hung(str(hung))
+                self.tally.note("no more faults in a row were tried: the saver hangs")
             except (OpeningError, SlowError) as problem:
                 self.bench.renew()
                 self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
@@ -74,6 +75,8 @@ class FaultPrograms:
             if violation is not None and trial.injected > 1:
                 self._keep(violation, MANY)
             self.record.beat(self.bench.calls)
+            if violation is not None and violation.hung:
+                return
 
     def try_randomly(self, effort: FaultEffort) -> None:
         """Random programs; one that breaks a contract already broken adds nothing."""

@@ -89,6 +89,7 @@ class MeetingBench:
         try:
             self.bench.on_worker(lambda: trial.run(lambda _: meet(trial, meeting)))
         except HungError as hung:
+            trial.observation.fired |= trial.observation.has_fired()
             self.bench.renew()
             trial.observation.hung = str(hung)
         return trial, self.judge.verdict(trial)
@@ -141,7 +142,9 @@ class NeighbourTrials:
                 meetings = self.bench.on_worker(make)
                 made = thinned(self.bench.on_worker(meetings.meetings), most)
                 for meeting in tally.budget.within(made, "two callers"):
-                    self._try(meetings, meeting)
+                    if self._try(meetings, meeting):
+                        tally.note("no more calls of two callers were tried: the saver hangs")
+                        return
             except (NoCleanRunError, OpeningError, UnansweredError) as problem:
                 tally.note(f"two callers at once were not judged: {problem}")
                 if isinstance(problem, UnansweredError):
@@ -158,11 +161,17 @@ class NeighbourTrials:
             )
         return wrong
 
-    def _try(self, meetings: MeetingBench, meeting: Meeting) -> None:
+    def _try(self, meetings: MeetingBench, meeting: Meeting) -> bool:
+        """Make one trial, and tell of it; gives whether the saver hangs."""
         trial, verdict = meetings.tried(meeting)
         self.record.beat(self.bench.calls)
-        if not trial.observation.fired:
-            return
+        if trial.observation.fired:
+            self._tell(meetings, meeting, trial, verdict)
+        return bool(trial.observation.hung)
+
+    def _tell(
+        self, meetings: MeetingBench, meeting: Meeting, trial: MeetingTrial, verdict: FaultVerdict
+    ) -> None:
         self.record.tried_of_two()
         name = verdict.contract
         if name is None:

@@ -210,10 +210,11 @@ def _meet_on_a_loop(trial: MeetingTrial, plan: Plan | None) -> None:
         fired = trial.bench.loop.run(_cancelled(trial, operation, neighbour, plan))
     else:
         with nullcontext() if plan is None else trial.bench.injector.meeting({}, plan) as shot:
+            trial.observation.has_fired = lambda: shot is not None and shot.fired > 0
             first, second = trial.bench.loop.run(_both(operation(), neighbour()))
             trial.observation.ended(first)
             trial.neighbour_ended(second)
-        fired = shot is not None and shot.fired > 0
+        fired = trial.observation.has_fired()
     trial.observation.fired = fired
 
 
