@@ -6,7 +6,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,6 +32,7 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     INSTANCES,
     ITERATION,
+    LATE,
     NOTHING,
     ORDER,
     PROCESSES,
@@ -347,6 +348,60 @@ def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleti
     known = Problem(ITERATION, "", "", f"the next item: raised {error}")
     judging.record.saw([known], {})
     assert judging.of_callers(problems) == []
+
+
+class RefusesWhatChanged(InThreads, SqliteReference):
+    """Looks first, and tidies up later if nothing has changed since; else it is to be called again,
+    as is a writer of a thread that was deleted.
+    """
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        found = self._seen()
+        with self._unchanged_since(found):
+            for thread in thread_ids:
+                if strategy == "delete":
+                    self._delete(thread)
+                else:
+                    self._keep_latest(thread)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        found = self._seen()
+        with self._unchanged_since(found):
+            self._copy_checkpoints(source_thread_id, target_thread_id)
+            self._copy_writes(source_thread_id, target_thread_id)
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        row = self._row_of(config, checkpoint, metadata)
+        with self.database.writing():
+            if row.parent and not self._rows("thread = ? AND ns = ?", row.thread, row.ns):
+                raise LookupError("the thread was deleted")
+            self._insert_checkpoint(row)
+        return self._put_answer(config, row)
+
+    def _seen(self) -> int:
+        return self.database.connection.total_changes
+
+    @contextmanager
+    def _unchanged_since(self, changes: int) -> Iterator[None]:
+        with self.database.writing():
+            if self.database.connection.total_changes != changes:
+                raise RuntimeError("another caller has changed something: call it again")
+            yield
+
+
+refuses = target(name="refuses-what-changed")(opener(RefusesWhatChanged))
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_who_tidies_up_may_be_told_to_come_again(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency:refuses"
+    few = SceneEffort(shared=0, instances=0, processes=0, races=0, upkeep=5)
+    outcome = judged(where, tmp_path, api, monkeypatch, few)
+    assert (outcome.findings, outcome.unknown) == ((), {})
+    assert any("call it again" in error for error in outcome.extra["concurrency"]["raised"])
+    assert outcome.checked[LATE]
 
 
 class KeepsWhatIsTrue(SqliteReference):

@@ -68,6 +68,8 @@ class PruneOfAllButTheNewestItRead(TidyingInTwoSteps):
 class PruneOfEarlyWrites(InThreads, SqliteReference):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         super().prune(thread_ids, strategy=strategy)
+        if strategy != "keep_latest":
+            return
         with self.database.writing():
             for thread in thread_ids:
                 self.database.run(
@@ -113,6 +115,8 @@ class CopyRowByRow(InThreads, SqliteReference):
                     self.database.run("UPDATE page SET thread = ?", target_thread_id)
                     self.database.run(f"INSERT OR REPLACE INTO {table} SELECT * FROM page")
                     self.database.run("DROP TABLE page")
+            # As long as the way to a store on another machine: the next page is not read at once.
+            time.sleep(0.004)
 
 
 # -- deletion-is-whole --------------------------------------------------------------------

@@ -244,6 +244,8 @@ def share(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     def play() -> None:
         with ExitStack() as stack:
             savers = [stack.enter_context(scene.saver()) for _ in range(arguments["savers"])]
+            # Threads that an event loop has started before would not pause between lines.
+            scene.pauses.trace(savers[0])
             scene.alone(savers[0], BEFORE, operations_in(arguments["before"]))
             each = [operations_in(made) for made in arguments["callers"]]
             scene.together([(savers[n % len(savers)], n, made) for n, made in enumerate(each)])

@@ -122,15 +122,17 @@ def _round(kind: CallKind, number: int, choose: Random, early: bool) -> Round:
     both = kind in (CallKind.COPY, CallKind.DELETE, CallKind.PRUNE_ALL)
     # After a deletion, what has not changed may be gone: that is for late writers to tell.
     carries = kind in (CallKind.PRUNE, CallKind.SETUP)
-    reads = [Operation(CallKind.LATEST, place)] * choose.randint(0, 2)
+    reads = (Operation(CallKind.LATEST, place),) * choose.randint(0, 2)
+    # Where a run is deleted, the other one has not begun to put: it reads the thread first.
+    first, late = (reads, ()) if kind is CallKind.DELETE_RUN else ((), reads)
     asked = (CallKind.LATEST, CallKind.GET, CallKind.LIST, CallKind.LATEST, CallKind.GET)
     newest = choose.choice((OLD, NEW))
     return Round(
         kind,
         place,
         _before(place, number, carries=carries, both=both),
-        _run(place, number, carries=carries, both=both, early=early),
-        (*reads, Operation(kind, place, run=_old_run(number))),
+        (*first, *_run(place, number, carries=carries, both=both, early=early)),
+        (*late, Operation(kind, place, run=_old_run(number))),
         tuple(
             Operation(one, place, newest if one is CallKind.GET else 0)
             for one in asked[: choose.randint(3, len(asked))]

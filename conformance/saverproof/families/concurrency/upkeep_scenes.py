@@ -36,7 +36,7 @@ from saverproof.families.concurrency.workload import UPKEEP
 from saverproof.families.tally import Tally
 
 UPKEEPS = frozenset({PRUNE, COPY, DELETION})
-_OVERTAKEN = 5
+_OVERTAKEN = 8
 """Calls that are answered while one on a whole thread stands still."""
 _ENOUGH = 3
 """Histories that show nothing but contracts that were found broken before."""
@@ -98,9 +98,10 @@ def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
         return Schedule(seed, statements=0.7, pause_s=pause, most=200, alone=True, upkeep=True)
     match number % 3:
         case 0:
-            return Schedule(seed, 1e-5, 0.7, 0.05, 0.01, overtaken=_OVERTAKEN, upkeep=True)
+            # Between lines as well: only there the lock of one transaction is let go.
+            return Schedule(seed, 1e-5, 0.2, 0.3, 0.006, overtaken=_OVERTAKEN, upkeep=True)
         case 1:
-            return Schedule(seed, 1e-5, 0.3, 0.2, 0.01, overtaken=_OVERTAKEN, upkeep=True)
+            return Schedule(seed, 1e-5, 0.0, 0.15, 0.02, overtaken=_OVERTAKEN, upkeep=True)
         case _:
             # A driver's own threads do not know for whom they work: here all calls stand still.
             return Schedule(seed, 1e-5, statements=0.3, pause_s=0.005, overtaken=3)
