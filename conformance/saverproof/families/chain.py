@@ -42,6 +42,8 @@ class Chain:
         self.versions |= versions
         checkpoint = {
             **empty_checkpoint(),
+            # As LangGraph makes them: savers look for what is missing in those of older versions.
+            "v": 4,
             "id": f"{next(self.numbers):08x}-0000-6000-8000-02f1a6c4d8e0",
             "ts": "2026-11-24T00:00:00+00:00",
             "channel_values": {k: v for k, v in self.values.items() if v is not None},

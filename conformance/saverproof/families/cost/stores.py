@@ -47,8 +47,11 @@ class Threads(GrowingStore):
 
     def grow(self, size: int) -> None:
         while self.others < size:
-            # Some before and some after the thread that is asked for, in whatever order.
-            Chain(self.saver, f"{'az'[self.others % 2]}-{self.others:08}").step()
+            # Some before and some after the thread that is asked for, in whatever order. With one
+            # checkpoint each, planners would take an id of a thread for one of a row.
+            chain = Chain(self.saver, f"{'az'[self.others % 2]}-{self.others:08}")
+            for _ in range(2):
+                chain.step()
             self.others += 1
 
 
