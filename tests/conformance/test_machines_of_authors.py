@@ -9,7 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import seed, settings
+from hypothesis import Phase, seed, settings
 from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -159,7 +159,13 @@ def test_a_failing_program_is_kept_in_the_database_and_taken_first() -> None:
     database = InMemoryExampleDatabase()
 
     def run(examples: int) -> None:
-        kept = settings(Compact.TestCase.settings, database=database, max_examples=examples)
+        kept = settings(
+            Compact.TestCase.settings,
+            database=database,
+            max_examples=examples,
+            # Nothing is shortened: Hypothesis may take five minutes for it, and keeps what failed.
+            phases=(Phase.reuse, Phase.generate),
+        )
         # Of a class of the same name: as it is in the next process.
         run_state_machine_as_test(seed(0)(derived(Compact)), settings=kept)
 
