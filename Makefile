@@ -69,7 +69,7 @@ docs: $(VENV)/ready
 # What is generated in the documentation, written anew.
 pages: $(VENV)/ready
 	$(BIN)/python -m saverproof.contracts.page > docs/contracts.md
-	$(BIN)/python -m saverproof.peer.page > docs/peer.md
+	$(BIN)/python -m saverproof.run.peer.page > docs/peer.md
 	$(BIN)/python .ci/field.py page > docs/field.md
 	$(BIN)/python -m tests.docs.times
 	$(BIN)/python -m tests.docs.mistake_classes

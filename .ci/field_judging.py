@@ -65,7 +65,7 @@ def _install(python: Path, requirements: list[str]) -> None:
 
 
 def _judge(python: Path, release: Release, report: Path, limit_s: float, budget: str) -> None:
-    command = [str(python), "-m", "saverproof.cli", "judge", release.target]
+    command = [str(python), "-m", "saverproof", "judge", release.target]
     options = [
         f"--saver-report={report}",
         f"--saver-budget={budget}",

@@ -18,35 +18,39 @@ if TYPE_CHECKING:
     from saverproof.families.atomicity.machine import AtomicityMachine as AtomicityMachine
     from saverproof.families.checks import CheckContext as CheckContext
     from saverproof.families.checks import CheckFamily as CheckFamily
-    from saverproof.machines.broken import ContractBroken as ContractBroken
-    from saverproof.machines.draws import booleans as booleans
-    from saverproof.machines.draws import checkpoints as checkpoints
-    from saverproof.machines.draws import integers as integers
-    from saverproof.machines.draws import sampled_from as sampled_from
-    from saverproof.machines.draws import tasks as tasks
-    from saverproof.machines.draws import threads as threads
-    from saverproof.machines.machine import SaverMachine as SaverMachine
-    from saverproof.machines.of_contents import ChannelsMachine as ChannelsMachine
-    from saverproof.machines.of_contents import IdentityMachine as IdentityMachine
-    from saverproof.machines.of_contents import OrderingMachine as OrderingMachine
-    from saverproof.machines.of_contents import PendingWritesMachine as PendingWritesMachine
-    from saverproof.machines.of_contents import SerializationMachine as SerializationMachine
-    from saverproof.machines.of_contents import UpsertMachine as UpsertMachine
-    from saverproof.machines.of_stores import DeletionMachine as DeletionMachine
-    from saverproof.machines.of_stores import DeltaHistoryMachine as DeltaHistoryMachine
-    from saverproof.machines.of_stores import FilterMachine as FilterMachine
-    from saverproof.machines.of_stores import InterfaceMachine as InterfaceMachine
-    from saverproof.machines.of_stores import IsolationMachine as IsolationMachine
-    from saverproof.machines.of_stores import LifecycleMachine as LifecycleMachine
-    from saverproof.machines.of_stores import ParityMachine as ParityMachine
-    from saverproof.machines.own_rules import invariant as invariant
-    from saverproof.machines.own_rules import rule as rule
-    from saverproof.machines.rules import step_rule as step_rule
-    from saverproof.running import Report as Report
-    from saverproof.running import judge as judge
-    from saverproof.targets.target import Target as Target
-    from saverproof.targets.target import target as target
-    from saverproof.workspace import Workspace as Workspace
+    from saverproof.families.machines.broken import ContractBroken as ContractBroken
+    from saverproof.families.machines.draws import booleans as booleans
+    from saverproof.families.machines.draws import checkpoints as checkpoints
+    from saverproof.families.machines.draws import integers as integers
+    from saverproof.families.machines.draws import sampled_from as sampled_from
+    from saverproof.families.machines.draws import tasks as tasks
+    from saverproof.families.machines.draws import threads as threads
+    from saverproof.families.machines.machine import SaverMachine as SaverMachine
+    from saverproof.families.machines.of_contents import ChannelsMachine as ChannelsMachine
+    from saverproof.families.machines.of_contents import IdentityMachine as IdentityMachine
+    from saverproof.families.machines.of_contents import OrderingMachine as OrderingMachine
+    from saverproof.families.machines.of_contents import (
+        PendingWritesMachine as PendingWritesMachine,
+    )
+    from saverproof.families.machines.of_contents import (
+        SerializationMachine as SerializationMachine,
+    )
+    from saverproof.families.machines.of_contents import UpsertMachine as UpsertMachine
+    from saverproof.families.machines.of_stores import DeletionMachine as DeletionMachine
+    from saverproof.families.machines.of_stores import DeltaHistoryMachine as DeltaHistoryMachine
+    from saverproof.families.machines.of_stores import FilterMachine as FilterMachine
+    from saverproof.families.machines.of_stores import InterfaceMachine as InterfaceMachine
+    from saverproof.families.machines.of_stores import IsolationMachine as IsolationMachine
+    from saverproof.families.machines.of_stores import LifecycleMachine as LifecycleMachine
+    from saverproof.families.machines.of_stores import ParityMachine as ParityMachine
+    from saverproof.families.machines.own_rules import invariant as invariant
+    from saverproof.families.machines.own_rules import rule as rule
+    from saverproof.families.machines.rules import step_rule as step_rule
+    from saverproof.run.from_python import Report as Report
+    from saverproof.run.from_python import judge as judge
+    from saverproof.savers.targets.target import Target as Target
+    from saverproof.savers.targets.target import target as target
+    from saverproof.savers.workspace import Workspace as Workspace
     from saverproof_faults.servers.kinds import Places as Places
     from saverproof_faults.servers.kinds import ServerKind as ServerKind
     from saverproof_faults.servers.mariadb_places import MariaDB as MariaDB
@@ -68,41 +72,41 @@ _HOME = {
     "AtomicityMachine": "saverproof.families.atomicity.machine",
     "fault_rule": "saverproof.families.atomicity.fault_rules",
     "Capability": "saverproof.capability",
-    "ChannelsMachine": "saverproof.machines.of_contents",
+    "ChannelsMachine": "saverproof.families.machines.of_contents",
     "CheckContext": "saverproof.families.checks",
     "CheckFamily": "saverproof.families.checks",
     "Contract": "saverproof.contracts.contract",
     "FamilyTable": "saverproof.contracts.family_table",
     "Level": "saverproof.contracts.contract",
-    "ContractBroken": "saverproof.machines.broken",
-    "DeletionMachine": "saverproof.machines.of_stores",
-    "DeltaHistoryMachine": "saverproof.machines.of_stores",
-    "FilterMachine": "saverproof.machines.of_stores",
-    "IdentityMachine": "saverproof.machines.of_contents",
-    "InterfaceMachine": "saverproof.machines.of_stores",
-    "IsolationMachine": "saverproof.machines.of_stores",
-    "LifecycleMachine": "saverproof.machines.of_stores",
-    "OrderingMachine": "saverproof.machines.of_contents",
-    "ParityMachine": "saverproof.machines.of_stores",
-    "PendingWritesMachine": "saverproof.machines.of_contents",
-    "Report": "saverproof.running",
-    "SaverMachine": "saverproof.machines.machine",
+    "ContractBroken": "saverproof.families.machines.broken",
+    "DeletionMachine": "saverproof.families.machines.of_stores",
+    "DeltaHistoryMachine": "saverproof.families.machines.of_stores",
+    "FilterMachine": "saverproof.families.machines.of_stores",
+    "IdentityMachine": "saverproof.families.machines.of_contents",
+    "InterfaceMachine": "saverproof.families.machines.of_stores",
+    "IsolationMachine": "saverproof.families.machines.of_stores",
+    "LifecycleMachine": "saverproof.families.machines.of_stores",
+    "OrderingMachine": "saverproof.families.machines.of_contents",
+    "ParityMachine": "saverproof.families.machines.of_stores",
+    "PendingWritesMachine": "saverproof.families.machines.of_contents",
+    "Report": "saverproof.run.from_python",
+    "SaverMachine": "saverproof.families.machines.machine",
     "SaverproofError": "saverproof.errors",
-    "SerializationMachine": "saverproof.machines.of_contents",
-    "Target": "saverproof.targets.target",
-    "UpsertMachine": "saverproof.machines.of_contents",
-    "Workspace": "saverproof.workspace",
-    "booleans": "saverproof.machines.draws",
-    "checkpoints": "saverproof.machines.draws",
-    "integers": "saverproof.machines.draws",
-    "invariant": "saverproof.machines.own_rules",
-    "judge": "saverproof.running",
-    "rule": "saverproof.machines.own_rules",
-    "sampled_from": "saverproof.machines.draws",
-    "step_rule": "saverproof.machines.rules",
-    "target": "saverproof.targets.target",
-    "tasks": "saverproof.machines.draws",
-    "threads": "saverproof.machines.draws",
+    "SerializationMachine": "saverproof.families.machines.of_contents",
+    "Target": "saverproof.savers.targets.target",
+    "UpsertMachine": "saverproof.families.machines.of_contents",
+    "Workspace": "saverproof.savers.workspace",
+    "booleans": "saverproof.families.machines.draws",
+    "checkpoints": "saverproof.families.machines.draws",
+    "integers": "saverproof.families.machines.draws",
+    "invariant": "saverproof.families.machines.own_rules",
+    "judge": "saverproof.run.from_python",
+    "rule": "saverproof.families.machines.own_rules",
+    "sampled_from": "saverproof.families.machines.draws",
+    "step_rule": "saverproof.families.machines.rules",
+    "target": "saverproof.savers.targets.target",
+    "tasks": "saverproof.families.machines.draws",
+    "threads": "saverproof.families.machines.draws",
 }
 
 __all__ = [

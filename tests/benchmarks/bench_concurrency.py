@@ -24,7 +24,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver as OfficialSaver
 from rich.console import Console
 from rich.table import Table
 
-from saverproof.steps.identifiers import mint, task_id, timestamp
+from saverproof.programs.steps.identifiers import mint, task_id, timestamp
 from saverproof_savers import SqliteSaver
 
 THREADS = (1, 2, 4, 8)

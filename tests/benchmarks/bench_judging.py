@@ -28,15 +28,15 @@ from tests.conformance.judging_support import facts_of
 from tests.conformance.selftest_support import blamed, hunted, judged_by_programs
 
 from saverproof import SaverMachine, Target, Workspace
-from saverproof.facts import METHODS
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
-from saverproof.machines.registry import MACHINES
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.trials import Trials
+from saverproof.families.machines.registry import MACHINES
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.trials import Trials
 from saverproof.programs.theme import Theme
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.finding import installed
-from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.savers.facts import METHODS
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.finding import installed
+from saverproof.savers.targets.opening import fresh_workspace, opened
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 FAMILIES = ("ordering", "upsert", "pending-writes", "channels", "isolation", "filter", "deletion")

@@ -32,7 +32,7 @@ from tests.conformance.test_machines import RIGHT
 from saverproof import AtomicityMachine, ContractBroken, SaverMachine
 from saverproof.families.atomicity import bench, reporting
 from saverproof.families.atomicity.worker import Worker
-from saverproof.machines.registry import MACHINES
+from saverproof.families.machines.registry import MACHINES
 from saverproof.scripts import verification
 from saverproof_savers.targets import sqlite
 

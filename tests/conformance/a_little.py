@@ -16,13 +16,13 @@ from saverproof.families.functional import effort as functional
 from saverproof.families.functional import judging as functional_judging
 from saverproof.families.graph import family as graphs
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.families.items import Outcome
+from saverproof.families.machines.registry import MACHINES
 from saverproof.families.resources import effort as resources
 from saverproof.families.resources import family as resources_family
 from saverproof.families.resources.work import WORKS
-from saverproof.items import Outcome
-from saverproof.machines.registry import MACHINES
 from saverproof.programs.axes.crossing import crossing
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
 
 _PARTS = 8
 """Of the programs in which the points of axes come together."""

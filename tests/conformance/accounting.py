@@ -21,12 +21,12 @@ from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.bench import GraphBench
 from saverproof.families.graph.family import GraphJudging
+from saverproof.families.items import Outcome
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.resources.family import ResourcesJudging
 from saverproof.families.resources.judging import leaks
 from saverproof.families.tally import Tally
 from saverproof.families.upgrade.judging import UpgradeJudging
-from saverproof.items import Outcome
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 
 
 class Accounts:

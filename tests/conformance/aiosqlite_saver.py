@@ -11,7 +11,7 @@ from typing import Any
 import aiosqlite
 from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
 
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 def address(config: Any) -> tuple[str, str, str | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.wrong_savers import WRONG
 
 from saverproof import target
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 _OPENING = "from tests.conformance.crash_savers import opening_of\nopening_of({!r}, path)"
 

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from tests.reference.duckdb_value import DuckDatabase, DuckdbReference
 
 from saverproof import Workspace, target
-from saverproof.reference.store import Shelf, WriteRow
+from saverproof.mistakes.reference.store import Shelf, WriteRow
 
 
 class CommittingBetween(DuckDatabase):

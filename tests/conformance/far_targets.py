@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from tests.reference.sqlite import SqliteReference
 
 from saverproof import target
-from saverproof.facts import METHODS
-from saverproof.workspace import Workspace
+from saverproof.savers.facts import METHODS
+from saverproof.savers.workspace import Workspace
 
 
 def _waiting(name: str) -> Any:

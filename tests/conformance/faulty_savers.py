@@ -13,8 +13,8 @@ from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.interrupted import RollingBackExceptions
 
-from saverproof.reference.store import WriteRow
-from saverproof.targets.target import Target
+from saverproof.mistakes.reference.store import WriteRow
+from saverproof.savers.targets.target import Target
 
 Place = tuple[str, str, str]
 

@@ -11,8 +11,8 @@ from typing import Any
 from saverproof import Workspace, target
 from saverproof.capability import Capability
 from saverproof.families import registry
-from saverproof.items import ItemPlan, Outcome
-from saverproof.targets.target import Target
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.savers.targets.target import Target
 
 
 def plan(folder: Path, api: str, *, without: tuple[Capability, ...] = (), **more: Any) -> ItemPlan:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.capability import Capability
-from saverproof.facts import APIS, METHODS
-from saverproof.items import ItemPlan
-from saverproof.targets.distribution import versions
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.opening import fresh_workspace, opened
-from saverproof.targets.probe_calls import Prober, find_operations
-from saverproof.targets.target import Target
+from saverproof.families.items import ItemPlan
+from saverproof.savers.facts import APIS, METHODS
+from saverproof.savers.targets.distribution import versions
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.probe_calls import Prober, find_operations
+from saverproof.savers.targets.target import Target
 
 BY_CALLING = frozenset(
     {

@@ -9,7 +9,7 @@ from tests.conformance.test_atomicity_selftest import target_of as failing
 from tests.wrong_savers import WrongSaver
 
 from saverproof import AtomicityMachine, ContractBroken, SaverMachine
-from saverproof.machines.registry import MACHINES
+from saverproof.families.machines.registry import MACHINES
 
 
 def machine_of(wrong: WrongSaver) -> type[SaverMachine]:

@@ -16,13 +16,13 @@ from typing import Any
 
 from tests.conformance.selftest_support import hunted
 
-from saverproof.machines.trials import Trials
+from saverproof.families.machines.trials import Trials
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE, programs
+from saverproof.programs.steps.codec import from_json
+from saverproof.savers.targets.event_loop import EventLoop, Loop
+from saverproof.savers.targets.target import Target
 from saverproof.scripts import verification
-from saverproof.steps.codec import from_json
-from saverproof.targets.event_loop import EventLoop, Loop
-from saverproof.targets.target import Target
 
 _LONGEST = 5_000
 """Characters of a program: the few that are longer show what takes many steps, and are left out."""

@@ -168,7 +168,7 @@ if __name__ == "__main__":
     serve(HANDLERS, *map(int, sys.argv[1:]))
 else:
     # The process that judges does not need it, and would import it for longer than it lives.
-    import saverproof.plugin.starting as starting
+    import saverproof.run.plugin.starting as starting
     starting.JUDGING = Service("fake_judge")
     starting.IN_PROCESS = "fake_judge"
     starting.probe = probed_once(starting.probe)
@@ -343,7 +343,7 @@ class Project:
 
     def saverproof(self, *arguments: str, **environment: str) -> Result:
         """Run the command line here."""
-        return self._run("saverproof.cli:main", arguments, environment)
+        return self._run("saverproof.run.cli:main", arguments, environment)
 
     def run(self, *command: str, **environment: str) -> Result:
         """Run any command here."""

@@ -12,8 +12,8 @@ import os
 import pytest
 from tests.conformance import forked_runs
 
-import saverproof.cli
-import saverproof.plugin.starting
+import saverproof.run.cli
+import saverproof.run.plugin.starting
 from saverproof.process.scratch import in_memory, scratch_folder
 
 __all__ = ["forked_runs", "saverproof"]

@@ -8,7 +8,7 @@ from saverproof.families.concurrency import child as concurrency_child
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.preloading import preload
 from saverproof.process.scratch import in_memory, scratch_folder
-from saverproof.targets.reference import TargetRef
+from saverproof.savers.targets.reference import TargetRef
 
 __all__ = [
     "child",

@@ -16,11 +16,11 @@ from tests.wrong_savers import WrongSaver
 
 from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.handlers import replay
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.requests import Recorded
-from saverproof.items import Finding, ItemPlan
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.targets.loading import load
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.targets.loading import load
 
 
 def plan_for(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from tests.conformance.reproducer_support import RIGHT, open_saver, wrong_saver
 
 from saverproof import target
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 
 
 def ref_to(name: str, *, right: bool = False) -> TargetRef:

@@ -16,7 +16,7 @@ from saverproof.judging.scenes import (
     FirstOperation,
     RefuseValue,
 )
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -35,7 +35,7 @@ from saverproof.steps.definitions import (
     Step,
     WalkPages,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 
 RIGHT = "right "
 """Before a wrong saver's name: the reference saver that it was made from."""

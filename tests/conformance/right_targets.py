@@ -6,9 +6,9 @@ from tests.right_savers import RIGHT, RightSaver
 
 from saverproof import target
 from saverproof.capability import Capability
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 
 
 def ref_to(name: str) -> TargetRef:

@@ -12,11 +12,11 @@ from tests.wrong_savers import WRONG, WrongSaver
 from saverproof.contracts.registry import contract
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import LARGE, FunctionalJudging
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.registry import judged
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan, Outcome
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 SEEDS = range(int(os.environ.get("SAVERPROOF_SEEDS", "1")))
 EVERY_FAMILY = "SAVERPROOF_SEEDS" in os.environ

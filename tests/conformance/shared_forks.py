@@ -11,8 +11,8 @@ from contextlib import ExitStack
 
 from saverproof.families.requests import JUDGING
 from saverproof.process.forks import forks_of
-from saverproof.scaffold.requests import INSPECTING
-from saverproof.targets.requests import PROBING
+from saverproof.run.scaffold.requests import INSPECTING
+from saverproof.savers.targets.requests import PROBING
 
 _UNTIL_THE_END = ExitStack()
 atexit.register(_UNTIL_THE_END.close)

@@ -10,10 +10,10 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import opener
 
 from saverproof import target
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Shelf, Store
-from saverproof.targets.reference import TargetRef
-from saverproof.workspace import Workspace
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Shelf, Store
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.workspace import Workspace
 
 EVERYONE = "everyone"
 """The store for all, beside the workspaces."""

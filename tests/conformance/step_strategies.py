@@ -10,8 +10,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 import saverproof.judging.scenes  # noqa: F401 - makes the rare kinds of step known
-from saverproof.steps.definitions import KINDS, Step
-from saverproof.values import CATALOGUE, Value
+from saverproof.programs.steps.definitions import KINDS, Step
+from saverproof.programs.values import CATALOGUE, Value
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

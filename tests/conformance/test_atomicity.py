@@ -23,8 +23,8 @@ from saverproof.families.answer import Status
 from saverproof.families.atomicity import bench, worker
 from saverproof.families.atomicity.fault_plans import Injection, lasting
 from saverproof.families.atomicity.replay import replay
-from saverproof.items import ItemPlan, Outcome
-from saverproof.targets.target import Target
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.savers.targets.target import Target
 from saverproof_faults import Call, Event, Fault, Place
 from saverproof_faults import Plan as Plan_
 from saverproof_savers import targets

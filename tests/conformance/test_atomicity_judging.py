@@ -2,13 +2,13 @@
 
 import pytest
 
-from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.random_judging import (
     Expected,
     judged_under_fault,
     judged_without_fault,
 )
+from saverproof.savers.execution.view import Snapshot
 
 EARLIER, BEFORE, AFTER, OTHER = (
     Snapshot(among_all=frozenset({("a", "", str(number))})) for number in range(4)

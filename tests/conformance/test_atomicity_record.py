@@ -9,8 +9,8 @@ from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.atomicity.verdicts import FaultVerdict
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
 from saverproof_faults import Event, Fault, Moment, Place
 from saverproof_faults import Plan as FaultPlan
 

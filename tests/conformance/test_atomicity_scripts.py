@@ -19,7 +19,7 @@ from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.journal import blamed
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.script_faults import faults_anywhere
-from saverproof.items import Finding, Outcome
+from saverproof.families.items import Finding, Outcome
 from saverproof_faults import Event, Fault, Place, Places, Plan
 from saverproof_faults.syscalls import CallKind, SystemCall
 from saverproof_savers import targets
@@ -67,7 +67,7 @@ def test_a_script_interrupts_a_call(tmp_path: Path) -> None:
 
 def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) -> None:
     script = only(judged(targets.memory, tmp_path, operations=TWO), "all-or-nothing").reproducer
-    right = "from saverproof.reference.saver import ReferenceSaver as InMemorySaver"
+    right = "from saverproof.mistakes.reference.saver import ReferenceSaver as InMemorySaver"
     memory = "from langgraph.checkpoint.memory import InMemorySaver"
     assert [ended(text, tmp_path)[0] for text in (script, script.replace(memory, right))] == [1, 0]
 

@@ -16,7 +16,7 @@ from saverproof.contracts.registry import contract, contracts
 from saverproof.families.atomicity import bench, effort
 from saverproof.families.atomicity.worker import Worker
 from saverproof.families.registry import judged
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 FAMILY = "atomicity"
 FAULTS = {"failed-commit-stays-open": 140, "never-connects-again": 140}

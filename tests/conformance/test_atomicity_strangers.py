@@ -29,7 +29,7 @@ from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import found, judged
 
 from saverproof.families.atomicity import effort
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_savers import targets
 
 META = MetaData()

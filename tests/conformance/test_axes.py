@@ -13,9 +13,8 @@ from saverproof.capability import Capability
 from saverproof.contracts.registry import contract
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.tally import Tally
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.covering import rows
@@ -24,8 +23,9 @@ from saverproof.programs.axes.log import AxisLog, pairs_of
 from saverproof.programs.axes.table import CROSSED, READER, why_apart
 from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
-from saverproof.steps.definitions import ListTuples, Program, Put, PutWrites
-from saverproof.values import Value
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import ListTuples, Program, Put, PutWrites
+from saverproof.programs.values import Value
 from saverproof_savers import targets
 
 ABLE = frozenset({*Capability, table.DURABLE, table.OWN_STORE})

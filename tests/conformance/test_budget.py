@@ -22,13 +22,13 @@ from saverproof.families.atomicity.effort import EFFORTS as FAULTS
 from saverproof.families.budget import Budget
 from saverproof.families.functional import judging as functional
 from saverproof.families.functional.effort import EFFORTS
+from saverproof.families.items import Outcome
+from saverproof.families.machines.patience import OutOfPatience, Patience
+from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.registry import judged
-from saverproof.items import Outcome
-from saverproof.machines.patience import OutOfPatience, Patience
-from saverproof.machines.search import ProgramSearch
-from saverproof.plugin.summary import time_taken
 from saverproof.programs import small
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
+from saverproof.run.plugin.summary import time_taken
 from saverproof.suite.timing import cost_of, in_words, item_name, least_of, time_plan
 from saverproof_reports import validate
 

@@ -7,11 +7,11 @@ from click import Context
 from click.testing import CliRunner
 from markdown.extensions import toc
 
-from saverproof.cli import main
 from saverproof.contracts.advice import page_of
 from saverproof.contracts.registry import contract, contracts
 from saverproof.errors import JudgeError
-from saverproof.plugin.options import SUITE_OPTIONS
+from saverproof.run.cli import main
+from saverproof.run.plugin.options import SUITE_OPTIONS
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -55,7 +55,7 @@ def test_only_an_answer_ends_with_status_1(
     def fails() -> None:
         raise error
 
-    monkeypatch.setattr("saverproof.cli.list.installed", fails)
+    monkeypatch.setattr("saverproof.run.cli.list.installed", fails)
     assert run("list", "targets")[0] == status
     assert said in run("list", "targets")[1]
 

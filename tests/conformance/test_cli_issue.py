@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.reports.sample import finding, run_event, saver_events
 
-from saverproof.cli import main
 from saverproof.contracts.registry import contract
+from saverproof.run.cli import main
 from saverproof_reports import report_of, write_report
 
 TILE = "ordering/pages-tile"

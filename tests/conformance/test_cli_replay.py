@@ -7,9 +7,9 @@ import pytest
 from tests.conformance.plugin_support import Project, Result
 
 from saverproof.contracts.registry import contract
-from saverproof.steps.codec import to_json
-from saverproof.steps.definitions import ListTuples, Put
-from saverproof.steps.identifiers import mint
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.definitions import ListTuples, Put
+from saverproof.programs.steps.identifiers import mint
 from saverproof_reports import artefact, write_artefact
 
 TOYS = """

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.reports.sample import finding, run_event, saver_events
 
-from saverproof.cli import main
-from saverproof.known.reading import read_known
+from saverproof.run.cli import main
+from saverproof.run.known.reading import read_known
 from saverproof_reports import Spool, read_artefact, read_report, report_of, write_report
 
 TILE, TWICE, FILTER = "ordering/pages-tile", "upsert/put-replaces", "filter/equality"

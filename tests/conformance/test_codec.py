@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.step_strategies import of_fields, steps
 
-from saverproof.steps.codec import from_json, step_from_json, step_to_json, to_json
-from saverproof.steps.definitions import KINDS, IdForm, Put, PutWrites, Step
-from saverproof.values import Value
+from saverproof.programs.steps.codec import from_json, step_from_json, step_to_json, to_json
+from saverproof.programs.steps.definitions import KINDS, IdForm, Put, PutWrites, Step
+from saverproof.programs.values import Value
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
@@ -89,6 +89,6 @@ def test_what_is_no_program_is_refused_in_one_line(data: Any, found: str) -> Non
 
 def test_rare_steps_are_read_by_whoever_has_imported_nothing_else() -> None:
     program = '[{"step": "AbandonList", "thread": "a"}]'
-    code = f"from saverproof.steps.codec import from_json; print(from_json({program}))"
+    code = f"from saverproof.programs.steps.codec import from_json; print(from_json({program}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "(AbandonList(thread='a'),)\n")

@@ -26,7 +26,6 @@ from tests.wrong_savers.registry import WorkspaceLike
 from saverproof import target
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract, contracts
-from saverproof.facts import METHODS
 from saverproof.families.concurrency import history_judging, reporting
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
@@ -47,11 +46,12 @@ from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.workload import Able
+from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan, Outcome
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.targets.loading import load
-from saverproof.targets.reference import TargetRef
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.facts import METHODS
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
 
 BUNDLED = "saverproof_savers.targets:sqlite"
 MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}

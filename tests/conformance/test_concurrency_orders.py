@@ -18,7 +18,7 @@ from saverproof.families.concurrency.records import (
     TimedCall,
 )
 from saverproof.families.concurrency.sequential_spec import Semantics
-from saverproof.steps.codec import decode, encode
+from saverproof.programs.steps.codec import decode, encode
 
 Write = tuple[str, int]
 """("write", value) or ("read", value), of one number that begins as 0."""

@@ -28,7 +28,7 @@ from saverproof.families.concurrency.records import (
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import Key
 from saverproof.families.concurrency.workload import PUTS
-from saverproof.items import ItemPlan
+from saverproof.families.items import ItemPlan
 from saverproof_savers import targets
 
 SCRIPT = CallPlan(Sharing.SHARED, PUTS, Schedule(""), (), ((),))

@@ -35,10 +35,10 @@ from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, scri
 from saverproof.families.concurrency.upkeep import SCENE
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.programs.small import CHILD
+from saverproof.programs.steps.definitions import GetTuple, ListTuples
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.opening import opening_of
 from saverproof.scripts.script import LONGEST
-from saverproof.steps.definitions import GetTuple, ListTuples
-from saverproof.targets.target import Target
 from saverproof_savers import targets
 
 APIS = ("sync", "async")

@@ -12,7 +12,7 @@ import pytest
 from saverproof.families.concurrency import schedules
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import AnswerCount, position_of, stacks, watch
-from saverproof.targets.event_loop import EventLoop
+from saverproof.savers.targets.event_loop import EventLoop
 
 
 @pytest.fixture

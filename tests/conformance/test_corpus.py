@@ -17,12 +17,12 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.upgrades import Later, OldMetadataForgotten
 
 from saverproof import target
-from saverproof.cli import main
 from saverproof.errors import CorpusError
 from saverproof.families.upgrade.corpora import check_origin, judged, written
 from saverproof.families.upgrade.corpus_folder import MANIFEST, read_corpus, write_corpus
 from saverproof.programs.small import EARLY_WRITES, LATE_WRITES, TWO_WRITES
-from saverproof.targets.target import Target
+from saverproof.run.cli import main
+from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import Postgres
 from saverproof_savers.schema import MIGRATIONS
 from saverproof_savers.targets import sqlite

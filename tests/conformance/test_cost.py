@@ -35,12 +35,12 @@ from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.pools import room_of
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.stores import Checkpoints, Limit
+from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.laws import GrowthOrder, law_of
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.process.scratch import in_memory, scratch_folder
-from saverproof.targets.loading import load
-from saverproof.targets.reference import TargetRef
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
 
 ALL = {contract.id for contract in contracts("cost")}
 CALLERS = "cost/callers-at-once"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from tests.conformance.step_strategies import of_fields
 
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     KINDS,
     Extras,
     GetTuple,
@@ -18,8 +18,8 @@ from saverproof.steps.definitions import (
     Reopen,
     Step,
 )
-from saverproof.steps.describing import describe
-from saverproof.values import Value
+from saverproof.programs.steps.describing import describe
+from saverproof.programs.values import Value
 
 ONE = Value("integer", 1)
 

@@ -16,23 +16,23 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts
 from tests.conformance.mistake_programs import facts_shown
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
+from saverproof.families.items import Outcome
+from saverproof.families.machines.diagnosis import Diagnosis
+from saverproof.families.machines.prediction import Predictor, compare, composed
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.families.registry import judged
-from saverproof.items import Outcome
 from saverproof.judging.scenes import RefuseValue
-from saverproof.machines.diagnosis import Diagnosis
-from saverproof.machines.prediction import Predictor, compare, composed
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import programs, shown
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.registry import opener
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.steps.codec import from_json
-from saverproof.steps.definitions import Program, Put, PutWrites
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.target import Target
-from saverproof.values import Value
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.codec import from_json
+from saverproof.programs.steps.definitions import Program, Put, PutWrites
+from saverproof.programs.values import Value
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 ARRIVAL, REPLACED = BY_NAME["writes-by-insertion"], BY_NAME["regular-write-replaced"]

@@ -19,12 +19,12 @@ from saverproof.contracts.tables import (
     ordering,
     pending_writes,
 )
+from saverproof.families.machines.ledger import Ledger
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.trials import Trials
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
 from saverproof.judging.scenes import CallOnLoop, CheckFiles, Elsewhere
-from saverproof.machines.ledger import Ledger
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.trials import Trials
 from saverproof.mistakes.deletion import DeleteLeavesWrites
 from saverproof.mistakes.isolation import (
     LatestOfAnyNamespace,
@@ -33,10 +33,10 @@ from saverproof.mistakes.isolation import (
 )
 from saverproof.mistakes.ordering import BeforeByInsertion
 from saverproof.mistakes.pending_writes import BatchCutAtTen
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 from saverproof.mistakes.write_places import WritesByTaskId
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteThread,
     GetTuple,
@@ -46,10 +46,10 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.steps.identifiers import mint
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.target import Target
-from saverproof.values import Value
+from saverproof.programs.steps.identifiers import mint
+from saverproof.programs.values import Value
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.target import Target
 
 FIRST = mint(1)
 PUTS = (Put("a", "", 1, metadata={"source": "loop"}), Put("a", "", 2, 1))

@@ -13,13 +13,13 @@ from tests.wrong_savers import WRONG, WrongSaver
 from saverproof.contracts.tables import serialization
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
+from saverproof.families.items import Outcome
+from saverproof.families.machines.registry import MACHINES
 from saverproof.families.tally import Tally
-from saverproof.items import Outcome
-from saverproof.machines.registry import MACHINES
 from saverproof.mistakes import what_is_alike, what_is_asked, what_is_left
 from saverproof.programs import names
 from saverproof.programs.renaming import threads
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_savers import targets
 
 NO_DICE = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False)

@@ -13,14 +13,14 @@ from tests.reference.sqlite import SqliteReference
 
 from saverproof import Workspace, target
 from saverproof.capability import Capability
-from saverproof.facts import METHODS
 from saverproof.families import registry
 from saverproof.families.durability import bench, reporting
 from saverproof.families.durability.effort import EFFORTS, KillEffort
-from saverproof.items import ItemPlan, Outcome
-from saverproof.targets.loading import load
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.savers.facts import METHODS
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 from saverproof_faults.io import available
 
 BUNDLED = "saverproof_savers.targets:sqlite"

@@ -18,7 +18,7 @@ from tests.reference.state_file import StateFileReference, sync_folder
 from saverproof import Workspace, target
 from saverproof.families.durability import kill_points, power, power_reporting, sweep
 from saverproof.families.durability.workloads import workloads
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof_faults.syscalls import available
 
 HERE = "tests.conformance.test_durability_files"

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
-from saverproof.execution.view import ShownFacts, canonical, fact
 from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
 from saverproof.families.durability.judging import (
     KilledRun,
@@ -25,11 +24,12 @@ from saverproof.families.durability.record import (
 )
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.steps.codec import decode, encode
-from saverproof.steps.definitions import DeleteForRuns, DeleteThread, Put, PutWrites
-from saverproof.values import Value
+from saverproof.programs.steps.codec import decode, encode
+from saverproof.programs.steps.definitions import DeleteForRuns, DeleteThread, Put, PutWrites
+from saverproof.programs.values import Value
+from saverproof.savers.execution.view import ShownFacts, canonical, fact
 from saverproof_faults.kill import DiedBy, View
 
 ONE = fact("a", "", "1", "checkpoint")

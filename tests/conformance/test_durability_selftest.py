@@ -13,10 +13,10 @@ from saverproof.contracts.registry import contract, contracts
 from saverproof.families.durability import family, reporting
 from saverproof.families.durability.record import KillTrial
 from saverproof.families.durability.sweep import KillSweep
-from saverproof.items import Outcome
+from saverproof.families.items import Outcome
+from saverproof.savers.targets.target import Target
 from saverproof.scripts import flaky, verification
 from saverproof.scripts.verification import complains_alone
-from saverproof.targets.target import Target
 from saverproof_faults.io import available
 
 FAMILY = "durability"

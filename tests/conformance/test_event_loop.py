@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from saverproof.targets.event_loop import EventLoop, InlineLoop, Loop, loop_for
+from saverproof.savers.targets.event_loop import EventLoop, InlineLoop, Loop, loop_for
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tests.conformance.plugin_support import Project
 from tests.reports.sample import comparison_report
 
-from saverproof.cli import main
+from saverproof.run.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from saverproof.contracts.tables.serialization import CONFIG_METADATA_MERGED
 from saverproof.judging.attribution.features import FEATURES
 from saverproof.programs.renaming import threads_for_namespaces
 from saverproof.programs.rewriting import ids_apart, never_asked_elsewhere
-from saverproof.steps.definitions import CopyThread, Extras, GetTuple, Program, Put
+from saverproof.programs.steps.definitions import CopyThread, Extras, GetTuple, Program, Put
 
 
 @given(program=st.lists(steps(), max_size=6).map(tuple))

@@ -9,16 +9,16 @@ import pytest
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
-from saverproof.machines.trials import ProgramRun, Trials
-from saverproof.model.store import Model
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
+from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import Program, Put, PutWrites
 from saverproof.programs.theme import Theme
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import Program, Put, PutWrites
-from saverproof.targets.event_loop import EventLoop
+from saverproof.savers.targets.event_loop import EventLoop
 
 RIGHT = Target(name="right", open=opener(ReferenceSaver))
 MADE = [

@@ -21,9 +21,9 @@ from saverproof.families.graph import scenarios
 from saverproof.families.graph.family import GraphFamily, plays
 from saverproof.families.graph.replay import replay
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
-from saverproof.targets.loading import load
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 from saverproof_savers import targets
 
 CONTRACTS = {SAME, FUNCTIONAL, REPLAY}

@@ -20,8 +20,8 @@ from saverproof.families.graph.random_programs import drawn
 from saverproof.families.graph.runner import Observation, Player
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS, maker, scenario
 from saverproof.families.graph.steps import Invoke, from_json, to_json
-from saverproof.targets.calling import Api
-from saverproof.values import same
+from saverproof.programs.values import same
+from saverproof.savers.targets.calling import Api
 
 SYNC = durability_modes()["sync"]
 

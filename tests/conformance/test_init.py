@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 from tests.conformance.shared_forks import share_forks
 
-from saverproof.cli import main
-from saverproof.known.reading import read_known
+from saverproof.run.cli import main
+from saverproof.run.known.reading import read_known
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.opening import opening_of
-from saverproof.targets.target import Target
 
 SAVERS = '''
 import contextlib
@@ -123,8 +123,8 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         commands.append(command)
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr("saverproof.cli.init.subprocess.run", run)
-    monkeypatch.setattr("saverproof.cli.judge.subprocess.run", run)
+    monkeypatch.setattr("saverproof.run.cli.init.subprocess.run", run)
+    monkeypatch.setattr("saverproof.run.cli.judge.subprocess.run", run)
     return commands
 
 

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 from tests.conformance.shared_forks import share_forks
 
 import saverproof_savers
-from saverproof.cli import main
-from saverproof.known.reading import read_known
+from saverproof.run.cli import main
+from saverproof.run.known.reading import read_known
 
 AT_NIGHT = "SAVERPROOF_SEEDS" in os.environ
 """Nightly runs take the workflow as it is, which takes minutes; others look at less."""
@@ -62,7 +62,7 @@ def init(saver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write the files, and judge nothing: that is left to the workflow."""
     with monkeypatch.context() as without_judging:
         done: Any = subprocess.CompletedProcess([], 0)
-        without_judging.setattr("saverproof.cli.init.subprocess.run", lambda *a, **k: done)
+        without_judging.setattr("saverproof.run.cli.init.subprocess.run", lambda *a, **k: done)
         result = CliRunner().invoke(main, ["init", saver, "--yes"])
     assert result.exit_code == 0, result.output
 

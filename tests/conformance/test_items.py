@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from saverproof.items import Finding, Outcome, Unsettled
+from saverproof.families.items import Finding, Outcome, Unsettled
 
 SEEN: Unsettled = {
     "times": 83,

@@ -79,5 +79,5 @@ def test_what_cannot_be_judged_is_told_in_one_line(monkeypatch: pytest.MonkeyPat
 def test_the_function_stays_the_function() -> None:
     """A module of the same name would take its place once it is imported."""
     assert callable(saverproof.judge)
-    importlib.import_module("saverproof.running")
+    importlib.import_module("saverproof.run.from_python")
     assert callable(saverproof.judge)

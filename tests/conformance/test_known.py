@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from saverproof.errors import KnownFileError
-from saverproof.known.entries import Entry, entry_for
-from saverproof.known.reading import read_known
-from saverproof.known.staleness import stale
+from saverproof.run.known.entries import Entry, entry_for
+from saverproof.run.known.reading import read_known
+from saverproof.run.known.staleness import stale
 from saverproof_reports import artefact, write_artefact
 
 WHOLE = """

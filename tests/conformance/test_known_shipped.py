@@ -9,9 +9,9 @@ from packaging.specifiers import SpecifierSet
 from saverproof.contracts.contract import Level
 from saverproof.contracts.registry import contract
 from saverproof.errors import KnownFileError
-from saverproof.facts import Facts
-from saverproof.known.reading import read_known
-from saverproof.known.shipped_files import FOLDER, shipped_for
+from saverproof.run.known.reading import read_known
+from saverproof.run.known.shipped_files import FOLDER, shipped_for
+from saverproof.savers.facts import Facts
 
 SQLITE = "langgraph.checkpoint.sqlite.SqliteSaver"
 FILES = sorted(FOLDER.glob("*.toml"))

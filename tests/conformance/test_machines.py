@@ -21,14 +21,14 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import ContractBroken, SaverMachine, Target
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
-from saverproof.machines.trials import ProgramRun, Trials
-from saverproof.model.store import Model
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
+from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.makers import batches, checkpoints
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.programs.theme import Theme
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.steps.definitions import DeleteThread, Put, PutWrites
-from saverproof.targets.event_loop import EventLoop
+from saverproof.savers.targets.event_loop import EventLoop
 
 FEW = settings(
     max_examples=15,

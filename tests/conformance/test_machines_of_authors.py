@@ -26,11 +26,11 @@ from saverproof import (
     tasks,
     threads,
 )
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import OwnStep, Put, PutWrites
+from saverproof.programs.values import Value
 from saverproof.scripts import reproducers
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import OwnStep, Put, PutWrites
-from saverproof.values import Value
 
 LEAST = 3
 Place = tuple[str, str, int]

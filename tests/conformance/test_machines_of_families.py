@@ -21,11 +21,11 @@ from tests.wrong_savers import WRONG
 from saverproof import AtomicityMachine, SaverMachine
 from saverproof.families.atomicity import bench, reporting
 from saverproof.families.atomicity.worker import Worker
-from saverproof.machines.registry import MACHINES
-from saverproof.machines.suiting import suited_program
+from saverproof.families.machines.registry import MACHINES
+from saverproof.families.machines.suiting import suited_program
 from saverproof.programs.small import checkpoint
+from saverproof.programs.steps.definitions import DeleteThread
 from saverproof.scripts import reproducers
-from saverproof.steps.definitions import DeleteThread
 from saverproof_savers.targets import sqlite
 
 BY_NAME = {wrong.name: wrong for wrong in WRONG}

@@ -25,9 +25,9 @@ from saverproof import (
 )
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.fault_rules import FaultRules
-from saverproof.steps.codec import to_json
-from saverproof.steps.definitions import CopyThread, OwnStep, Put, Step
-from saverproof.steps.identifiers import mint
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.definitions import CopyThread, OwnStep, Put, Step
+from saverproof.programs.steps.identifiers import mint
 from saverproof_faults import Event, Fault, Place, Plan
 from saverproof_savers import SqliteSaver
 from saverproof_savers.targets import sqlite

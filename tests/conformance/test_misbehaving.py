@@ -14,7 +14,7 @@ from tests.conformance.selftest_support import EVERY_FAMILY, hunt
 
 from saverproof import Target, Workspace
 from saverproof.contracts.registry import contracts
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
 
 
 class UnspeakableError(Exception):

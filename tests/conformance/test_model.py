@@ -6,10 +6,10 @@ from itertools import count
 
 import pytest
 
-from saverproof.model.records import PendingWrite, Provenance
-from saverproof.model.store import Model
-from saverproof.steps.definitions import ListTuples, Prune, Put, PutWrites
-from saverproof.values import Value
+from saverproof.programs.model.records import PendingWrite, Provenance
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import ListTuples, Prune, Put, PutWrites
+from saverproof.programs.values import Value
 
 ONE, TWO, THREE = (Value("integer", number) for number in (1, 2, 3))
 PLACE = ("a", "", 1)

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from saverproof.execution.calls import (
+from saverproof.programs.generating import next_step
+from saverproof.programs.makers import batches, checkpoints, reads, whole_threads
+from saverproof.programs.model.records import Address
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import DeleteThread, ListTuples, Put, PutWrites, Step
+from saverproof.programs.steps.identifiers import mint, task_id
+from saverproof.programs.theme import Theme
+from saverproof.programs.values import same
+from saverproof.savers.execution.calls import (
     address_config,
     list_arguments,
     put_call,
     put_writes_call,
     read_config,
 )
-from saverproof.model.records import Address
-from saverproof.model.store import Model
-from saverproof.programs.generating import next_step
-from saverproof.programs.makers import batches, checkpoints, reads, whole_threads
-from saverproof.programs.theme import Theme
-from saverproof.steps.definitions import DeleteThread, ListTuples, Put, PutWrites, Step
-from saverproof.steps.identifiers import mint, task_id
-from saverproof.values import same
 
 THEME = Theme(
     "differential",

@@ -14,12 +14,12 @@ from langgraph.checkpoint.conformance.capabilities import DetectedCapabilities
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.shared_forks import share_forks
 
-from saverproof.cli import main
 from saverproof.contracts.registry import contracts
 from saverproof.mistakes import MISTAKES
-from saverproof.peer.bridge import bridged
-from saverproof.peer.crosswalk import CROSSWALK, FAILED_BY, UNRELEASED
-from saverproof.peer.page import render
+from saverproof.run.cli import main
+from saverproof.run.peer.bridge import bridged
+from saverproof.run.peer.crosswalk import CROSSWALK, FAILED_BY, UNRELEASED
+from saverproof.run.peer.page import render
 
 TARGETS = '''
 from contextlib import contextmanager

@@ -18,11 +18,11 @@ from saverproof.errors import TargetError
 from saverproof.families.answer import Status
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
+from saverproof.families.items import Outcome
 from saverproof.families.tally import Tally
-from saverproof.items import Outcome
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.steps.codec import to_json
-from saverproof.steps.definitions import GetTuple, Program, Put
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.definitions import GetTuple, Program, Put
 from saverproof_reports import artefact
 from saverproof_reports.artefacts import write_artefact
 

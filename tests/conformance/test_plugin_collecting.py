@@ -28,9 +28,10 @@ def test_without_saver_nothing_heavy_is_imported(project: Project) -> None:
         "import sys\n"
         "def test_light():\n"
         "    ours = {name for name in sys.modules if name.startswith('saverproof')}\n"
-        "    assert ours == {'saverproof', 'saverproof.plugin', 'saverproof.plugin.suite_only',"
-        " 'saverproof.plugin.options', 'saverproof.project', 'saverproof.project.choices',"
-        " 'saverproof.project.table'}\n"
+        "    assert ours == {'saverproof', 'saverproof.run', 'saverproof.run.plugin',"
+        " 'saverproof.run.plugin.suite_only', 'saverproof.run.plugin.options',"
+        " 'saverproof.run.project', 'saverproof.run.project.choices',"
+        " 'saverproof.run.project.table'}\n"
         "    heavy = ('langgraph', 'langchain_core', 'pydantic', 'click', 'rich', 'psutil')\n"
         "    assert not [name for name in heavy if name in sys.modules]\n",
     )

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project
 from tests.waiting import eventually, left_of
 
-from saverproof.cli import main
+from saverproof.run.cli import main
 from saverproof_reports import read_report
 
 

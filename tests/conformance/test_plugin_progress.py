@@ -16,7 +16,7 @@ from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project
 
 PLUGINS = ("-p", "no:langsmith_plugin", "-p", "no:hypothesispytest", "-p", "fake_judge")
 OFTEN = """
-    import saverproof.plugin.progress as showing
+    import saverproof.run.plugin.progress as showing
     showing.LIVE_EVERY_S = showing.LOG_EVERY_S = 0.02
 """
 WIDTH = 72

@@ -12,7 +12,7 @@ from tests.wrong_savers.plain_files import NothingSynced
 
 from saverproof.families.durability import power_scripts
 from saverproof.programs import small
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults.syscalls import CallRecorder, available
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))

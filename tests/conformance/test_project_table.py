@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project, Result, count
 
-from saverproof.project.options import ProjectTableError, project_options
-from saverproof.project.table import project_table
+from saverproof.run.project.options import ProjectTableError, project_options
+from saverproof.run.project.table import project_table
 
 PYPROJECT = """
 [tool.pytest.ini_options]

@@ -13,12 +13,12 @@ import pytest
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.machines.everything import EVERYTHING
-from saverproof.machines.trials import Trials
+from saverproof.families.machines.everything import EVERYTHING
+from saverproof.families.machines.trials import Trials
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.programs.makers import whole_threads
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteThread,
     ListTuples,
@@ -28,8 +28,8 @@ from saverproof.steps.definitions import (
     PutWrites,
     WalkPages,
 )
-from saverproof.targets.event_loop import EventLoop
-from saverproof.values import Value
+from saverproof.programs.values import Value
+from saverproof.savers.targets.event_loop import EventLoop
 from saverproof_savers.targets import sqlite
 
 PROGRAMS = int(os.environ.get("SAVERPROOF_SEEDS", "1")) * 30

@@ -17,8 +17,8 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.scenes.everything import SCENES
 from tests.wrong_savers.scenes.probe import Probe
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 
 REFERENCES: dict[str, Callable[[Path], Any]] = {
     "dictionaries": ReferenceSaver.at,

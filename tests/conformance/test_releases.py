@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from saverproof.errors import ReleaseError
-from saverproof.plugin.upgrading import with_older_releases
-from saverproof.releases.installed import cache_folder, installed, kept
-from saverproof.releases.requested import Requested, chosen_of, requested
+from saverproof.run.plugin.upgrading import with_older_releases
+from saverproof.savers.releases.installed import cache_folder, installed, kept
+from saverproof.savers.releases.requested import Requested, chosen_of, requested
 
 NOWHERE = "http://127.0.0.1:9/simple"
 """The discard port, where nothing answers."""

@@ -17,11 +17,11 @@ from saverproof import Target
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.judging import FunctionalJudging
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.families.machines.registry import MACHINES
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan, Outcome
-from saverproof.machines.registry import MACHINES
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.steps.definitions import Put
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.programs.steps.definitions import Put
 
 WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))
 RIGHT = Target(name="wrong", open=opener(ReferenceSaver))

@@ -18,10 +18,10 @@ from tests.wrong_savers import WRONG, WrongSaver
 from saverproof.families.atomicity import effort as atomicity
 from saverproof.families.concurrency import effort as concurrency
 from saverproof.families.durability import effort as durability
+from saverproof.families.items import Finding
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.registry import judged
-from saverproof.items import Finding
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.targets.loading import load
+from saverproof.savers.targets.loading import load
 
 FEW = {"no-rollback", "commit-every-third", "parents-not-stored", "read-is-counted"}
 """One of each family."""

@@ -13,14 +13,14 @@ from tests.conformance.reproducer_support import of_the_right_saver, target_of, 
 from tests.wrong_savers.registry import opener
 
 from saverproof.families.durability.scripting import KillScript
+from saverproof.families.machines.trials import Trials
 from saverproof.judging.session import Breach
-from saverproof.machines.trials import Trials
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.programs.steps.definitions import Program, Put
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.target import Target
 from saverproof.scripts import reproducer, reproducers
 from saverproof.scripts.opening import opening_of
-from saverproof.steps.definitions import Program, Put
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.target import Target
 
 
 @pytest.fixture(scope="module")

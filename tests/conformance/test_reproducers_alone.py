@@ -12,22 +12,22 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
+from saverproof.families.machines.trials import Trials
 from saverproof.judging.facts import HANG, Difference, Fact
 from saverproof.judging.scenes import CallOnLoop, event_loop
 from saverproof.judging.session import Breach
-from saverproof.machines.trials import Trials
+from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
+from saverproof.programs.values import Value
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.finding import find
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.target import Target
 from saverproof.scripts import (
     death_reproducer,
     operation_reproducer,
     reproducer,
     verification,
 )
-from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.finding import find
-from saverproof.targets.loading import load
-from saverproof.targets.target import Target
-from saverproof.values import Value
 
 PUT = Put("a", "", 1, changes=(("notes", Value("text", "x")),))
 WRITES = PutWrites("a", "", 1, 1, (("notes", Value("text", "y")),))

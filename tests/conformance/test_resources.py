@@ -18,6 +18,7 @@ from tests.wrong_savers.resources import OpeningStartsThread
 
 from saverproof import target
 from saverproof.families.answer import Status
+from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.resources import family, holdings, reporting
 from saverproof.families.resources.family import ResourcesFamily, ResourcesJudging
 from saverproof.families.resources.measuring import ResourceMeasurement
@@ -30,9 +31,8 @@ from saverproof.families.resources.work import (
     Puts,
 )
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan, Outcome
-from saverproof.targets.loading import load
-from saverproof.targets.reference import TargetRef
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
 
 FLAT = "resources/flat"
 LEAKING = [wrong for wrong in WRONG if wrong.breaks == FLAT]

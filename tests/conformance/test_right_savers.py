@@ -20,10 +20,10 @@ from tests.right_savers import RIGHT, RightSaver
 from saverproof.contracts.contract import Level
 from saverproof.contracts.registry import TABLES, contract
 from saverproof.families.atomicity import effort as atomicity
+from saverproof.families.items import ItemPlan
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.registry import judged
-from saverproof.items import ItemPlan
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.targets.loading import load
+from saverproof.savers.targets.loading import load
 
 SLOW = {"concurrency", "durability"}
 """What is judged in processes of their own."""

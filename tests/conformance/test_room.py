@@ -12,9 +12,9 @@ import pytest
 from tests.conformance.test_atomicity import plan_for
 
 from saverproof.errors import SaverproofError
-from saverproof.execution.storage_errors import NoRoomError, room_in
 from saverproof.families.registry import judged
 from saverproof.process.scratch import in_memory
+from saverproof.savers.execution.storage_errors import NoRoomError, room_in
 from saverproof_faults.kill import HarnessError
 from saverproof_savers import targets
 

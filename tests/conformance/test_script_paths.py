@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from saverproof.plugin.script_paths import from_its_place
+from saverproof.run.plugin.script_paths import from_its_place
 
 SCRIPT = """import sys
 

@@ -27,18 +27,18 @@ from tests.conformance.selftest_support import (
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
-from saverproof.items import Outcome
+from saverproof.families.items import Outcome
+from saverproof.families.machines.ledger import LedgerEntry
+from saverproof.families.machines.prediction import Predictor, compare
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.trials import ProgramRun
 from saverproof.judging.scenes import event_loop
 from saverproof.judging.session import Breach
-from saverproof.machines.ledger import LedgerEntry
-from saverproof.machines.prediction import Predictor, compare
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.trials import ProgramRun
 from saverproof.programs.trait import Trait
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.loading import load
 from saverproof.scripts import verification
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.loading import load
 
 PROVED_AGAIN = 5
 """Runs of each wrong saver whose proofs are made again: the shortest."""

@@ -18,12 +18,12 @@ from saverproof.families.atomicity import effort as atomicity
 from saverproof.families.concurrency import effort as concurrency
 from saverproof.families.durability import effort as durability
 from saverproof.families.functional import effort as functional
+from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
-from saverproof.items import Outcome
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.loading import load
-from saverproof.targets.probe_separation import what_is_shared
-from saverproof.targets.target import Target
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.probe_separation import what_is_shared
+from saverproof.savers.targets.target import Target
 
 WORKSPACES = "isolation/workspaces"
 UNSEEN = "concurrency/reads-change-nothing"

@@ -12,11 +12,11 @@ from tests.conformance.selftest_support import hunt, target_of
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
-from saverproof.items import Finding
-from saverproof.machines.sharing import may_share
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf
-from saverproof.steps.definitions import (
+from saverproof.families.items import Finding
+from saverproof.families.machines.sharing import may_share
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
+from saverproof.programs.steps.definitions import (
     DeleteForRuns,
     GetTuple,
     ListTuples,
@@ -24,7 +24,7 @@ from saverproof.steps.definitions import (
     Put,
     Reopen,
 )
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 class ForgetsTheSecond(ReferenceSaver):

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
+from saverproof.programs.model.store import Model
 from saverproof.programs.shrinking import Attempt, shrink
+from saverproof.programs.steps.definitions import GetTuple, Program, Put, PutWrites, Step
 from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value
 from saverproof.programs.weights import GENERAL
-from saverproof.steps.definitions import GetTuple, Program, Put, PutWrites, Step
-from saverproof.values import Value
 
 THEME = Theme("general", GENERAL)
 Flaw = Callable[[Program], bool]

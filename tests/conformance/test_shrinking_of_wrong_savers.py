@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from tests.conformance.selftest_support import api_of, family_of, judged_by_programs, target_of
 from tests.wrong_savers import WrongSaver
 
-from saverproof.machines.trials import Trials
+from saverproof.families.machines.trials import Trials
 from saverproof.programs.shrinking import Attempt, shrink
+from saverproof.programs.steps.definitions import Program, Put, PutWrites, Step
+from saverproof.programs.steps.describing import describe
 from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value
 from saverproof.programs.weights import GENERAL
-from saverproof.steps.definitions import Program, Put, PutWrites, Step
-from saverproof.steps.describing import describe
-from saverproof.targets.event_loop import EventLoop
-from saverproof.values import Value
+from saverproof.savers.targets.event_loop import EventLoop
 
 FAMILIES = ("channels", "identity", "isolation", "ordering", "pending-writes", "upsert")
 SAVERS = [

@@ -2,8 +2,8 @@
 
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan
 
 PLAN = ItemPlan({}, facts_from(EVERY_OPERATION), "upsert", "sync", "quick", 0, "")
 REPLACES, IDEMPOTENT = "upsert/put-replaces", "upsert/put-is-idempotent"

@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof import Capability, Target, Workspace, target
 from saverproof.errors import OpeningError, TargetError
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.opening import fresh_workspace, opened
 
 
 @contextmanager

@@ -12,15 +12,15 @@ from tests.conformance.plugin_support import BAD, TOY
 from tests.conformance.shared_forks import share_forks
 
 from saverproof.errors import TargetError
-from saverproof.facts import Facts
 from saverproof.process.environment import Setting
 from saverproof.process.servers import Servers
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.finding import find
-from saverproof.targets.probe_absent import absent_capabilities
-from saverproof.targets.probe_calls import Prober, find_operations
-from saverproof.targets.probing import probe
-from saverproof.targets.target import Target
+from saverproof.savers.facts import Facts
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.finding import find
+from saverproof.savers.targets.probe_absent import absent_capabilities
+from saverproof.savers.targets.probe_calls import Prober, find_operations
+from saverproof.savers.targets.probing import probe
+from saverproof.savers.targets.target import Target
 
 GOOD = """
 from contextlib import asynccontextmanager, contextmanager

@@ -8,14 +8,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from saverproof.facts import METHODS
 from saverproof.families.concurrency import bench as concurrency
 from saverproof.families.durability import bench as durability
 from saverproof.families.handlers import HANDLERS
+from saverproof.families.items import ItemPlan
 from saverproof.families.requests import RELEASE
 from saverproof.families.tally import tell_nobody
 from saverproof.families.trial_processes import harness_for, keep_harness, release_harness
-from saverproof.items import ItemPlan
+from saverproof.savers.facts import METHODS
 from saverproof_faults.kill import Harness
 
 EVERY = (*concurrency.CHILDREN, *durability.CHILDREN)

@@ -12,11 +12,11 @@ from tests.wrong_savers.registry import opener
 from saverproof.contracts.registry import contract
 from saverproof.families.answer import Status
 from saverproof.families.functional import effort
+from saverproof.families.items import Finding
 from saverproof.families.registry import family, judged
-from saverproof.items import Finding
 from saverproof.mistakes import deletion, filter, hostile, ordering, ownership, selecting, values
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.targets.target import Target
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.targets.target import Target
 
 Saver = type[ReferenceSaver]
 

@@ -9,12 +9,12 @@ from typing import Any
 from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.tables import channels, ordering
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.trials import ProgramRun, Trials
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.steps.definitions import ListTuples, Program, Put
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.target import Target
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.programs.steps.definitions import ListTuples, Program, Put
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.target import Target
 
 CONTRACT = ordering.LIST_NEWEST_FIRST.id
 STEADY = 4

@@ -19,12 +19,12 @@ from tests.wrong_savers.upgrades import Later, OldMetadataForgotten
 from saverproof import target
 from saverproof.contracts.registry import contracts
 from saverproof.families.answer import Status
+from saverproof.families.items import ItemPlan, Outcome
 from saverproof.families.tally import Tally
 from saverproof.families.upgrade.judging import SET_UP, UpgradeJudging
 from saverproof.families.upgrade.replay import replay
-from saverproof.items import ItemPlan, Outcome
 from saverproof.programs.small import EARLY_WRITES, LATE_WRITES, TWO_WRITES
-from saverproof.releases.installed import Release, cache_folder, folder_name
+from saverproof.savers.releases.installed import Release, cache_folder, folder_name
 
 PROGRAMS = (TWO_WRITES, LATE_WRITES, EARLY_WRITES)
 WRONG_AFTER_UPDATES = [wrong for wrong in WRONG if wrong.breaks.startswith("upgrade/")]

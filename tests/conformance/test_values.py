@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from saverproof.model.metadata import equal
-from saverproof.values import (
+from saverproof.programs.model.metadata import equal
+from saverproof.programs.values import (
     CATALOGUE,
     GROUPS,
     Kind,
@@ -22,7 +22,7 @@ from saverproof.values import (
     same,
     values,
 )
-from saverproof.values.metadata import (
+from saverproof.programs.values.metadata import (
     FILTER_KEYS,
     FILTER_VALUES,
     METADATA_KEYS,

@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import Send
 
-from saverproof.values import GROUPS, Value, difference, same, show, values
+from saverproof.programs.values import GROUPS, Value, difference, same, show, values
 
 NAN = float("nan")
 

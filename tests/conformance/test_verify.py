@@ -2,7 +2,7 @@
 
 from click.testing import CliRunner
 
-from saverproof.cli import main
+from saverproof.run.cli import main
 
 
 def test_the_bundled_saver_passes_the_four_scenarios() -> None:

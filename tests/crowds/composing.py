@@ -18,9 +18,9 @@ from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.mistakes import Mistake, opener
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
-from saverproof.targets.target import Target
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
+from saverproof.savers.targets.target import Target
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.crowds.flawed import Flaw, api_of, families_of
 from tests.wrong_savers.test_misbehaviour import answers

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from saverproof.contracts.registry import contract
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.targets.target import Target
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

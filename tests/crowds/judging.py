@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from saverproof.errors import SaverproofError
-from saverproof.facts import Facts
+from saverproof.families.items import Finding, Outcome
 from saverproof.families.registry import judged
-from saverproof.items import Finding, Outcome
+from saverproof.savers.facts import Facts
 from saverproof.suite.planning import saver_event
 from saverproof_reports import report_of
 from saverproof_reports.causes import by_cause

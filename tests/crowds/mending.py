@@ -13,10 +13,10 @@ from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.families.answer import Status
+from saverproof.families.machines.trials import Trials
 from saverproof.families.registry import family
-from saverproof.machines.trials import Trials
-from saverproof.steps.codec import from_json
-from saverproof.targets.event_loop import loop_for
+from saverproof.programs.steps.codec import from_json
+from saverproof.savers.targets.event_loop import loop_for
 from tests.conformance.judging_support import plan_of
 from tests.crowds.flawed import Flaw, FlawedSaver, api_of
 from tests.crowds.judging import Judgement, judge

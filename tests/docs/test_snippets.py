@@ -28,11 +28,11 @@ from tests.reports.sample import good_report
 
 import saverproof
 from saverproof import Capability, Workspace
-from saverproof.cli import main
-from saverproof.known.reading import read_known
-from saverproof.project.options import project_options
-from saverproof.project.table import project_table
-from saverproof.targets.target import Target
+from saverproof.run.cli import main
+from saverproof.run.known.reading import read_known
+from saverproof.run.project.options import project_options
+from saverproof.run.project.table import project_table
+from saverproof.savers.targets.target import Target
 from saverproof_reports import validate, write_report
 from saverproof_savers.__main__ import import_command
 

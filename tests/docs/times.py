@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from saverproof.contracts.registry import TABLES
-from saverproof.facts import Facts
+from saverproof.savers.facts import Facts
 from saverproof.suite.timing import in_words, time_plan
 
 PAGE = Path(__file__).parents[2] / "docs" / "time.md"

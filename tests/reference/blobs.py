@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.checkpoint.base import Checkpoint
 
-from saverproof.reference.store import Blob, CheckpointRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import CheckpointRows, SqliteReference
 

@@ -14,8 +14,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store, WriteRow
 
 Event: TypeAlias = list[Any]
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.store import Store
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_from
 

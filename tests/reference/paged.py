@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from saverproof.reference.store import Blob, CheckpointRow, WriteRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, WriteRow
 from tests.reference.blobs import BLOB, BlobReference, WithBlobs
 from tests.reference.sqlite import CheckpointRows, SqliteReference
 

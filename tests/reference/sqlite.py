@@ -19,9 +19,9 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from saverproof.reference.asynchronous import AsyncTwins
-from saverproof.reference.reading import Blobs, Reading
-from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
+from saverproof.mistakes.reference.asynchronous import AsyncTwins
+from saverproof.mistakes.reference.reading import Blobs, Reading
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
 from tests.reference.database import Database
 
 CheckpointRows: TypeAlias = list[CheckpointRow]

@@ -11,8 +11,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Self
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 from tests.reference.state_text import read_state, state_of
 
 

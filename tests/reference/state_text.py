@@ -8,7 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from saverproof.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store, WriteRow
 
 _ROW = attrgetter("thread", "ns", "id", "parent", "checkpoint", "metadata")
 _WRITE = attrgetter("task_id", "index", "channel", "value", "path")

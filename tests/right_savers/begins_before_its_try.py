@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from saverproof.reference.store import WriteRow
+from saverproof.mistakes.reference.store import WriteRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Shelf, Store
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Shelf, Store
 from tests.right_savers.registry import right
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.store import Store
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_from, state_of
 from tests.right_savers.registry import right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from saverproof.reference.store import CheckpointRow
+from saverproof.mistakes.reference.store import CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from saverproof.reference.store import CheckpointRow, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from saverproof.mistakes.reference.store import Store
 from saverproof.mistakes.registry import BOTH
-from saverproof.reference.store import Store
 from tests.wrong_savers.registry import Opener, WorkspaceLike, opener
 
 SaverClass = TypeVar("SaverClass", bound=type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.reference.store import Blob
+from saverproof.mistakes.reference.store import Blob
 from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right
 

@@ -9,8 +9,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Self
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 from tests.reference.database import Database
 from tests.reference.state_file import StateFileReference
 from tests.reference.state_text import state_from, state_of

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.store import Store
 from tests.reference.database import Database
 from tests.reference.log_file import Event, Log, LogFileReference
 from tests.reference.state_text import state_from, state_of

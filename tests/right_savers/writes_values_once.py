@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.reference.store import Blob, CheckpointRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow
 from tests.reference.blobs import BlobReference
 from tests.reference.database import Database
 from tests.reference.sqlite import PLACE, SqliteReference

@@ -10,7 +10,7 @@ from typing import Any, Self
 import psycopg
 from psycopg.errors import DeadlockDetected
 
-from saverproof.reference.store import WriteRow
+from saverproof.mistakes.reference.store import WriteRow
 from tests.servers.postgres_savers import Database, RightSaver, target_of
 
 COUNTS = "CREATE TABLE IF NOT EXISTS counts (what TEXT PRIMARY KEY, number INTEGER NOT NULL)"

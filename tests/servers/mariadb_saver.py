@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pymysql
 
 from saverproof import MariaDB, Workspace
-from saverproof.reference.store import CheckpointRow
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.mistakes.reference.store import CheckpointRow
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 from tests.reference.sqlite import SqliteReference
 
 _NAME = "VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"

@@ -13,9 +13,9 @@ from typing import Any, Self
 import psycopg
 
 from saverproof import Postgres, Workspace
-from saverproof.reference.store import CheckpointRow, WriteRow
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 from tests.reference.sqlite import PUT, SqliteReference
 
 TABLES = (

@@ -18,11 +18,11 @@ from redis.backoff import NoBackoff
 from redis.client import Pipeline
 from redis.retry import Retry
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from saverproof_faults.servers import Redis
 from tests.reference.state_text import state_from, state_of
 

@@ -14,7 +14,7 @@ from saverproof.families.durability import family, reporting, sweep
 from saverproof.families.durability import replay as replaying
 from saverproof.families.durability.kill_source import KillSource, deaths
 from saverproof.families.durability.workloads import SIZES, Workload
-from saverproof.items import Outcome
+from saverproof.families.items import Outcome
 from saverproof_faults.servers import ServerUnavailable, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_durability import blamed, judged, plan_for

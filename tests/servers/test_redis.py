@@ -11,9 +11,9 @@ from saverproof.families.answer import Status
 from saverproof.families.atomicity import family, fault_programs, scenarios, sweep
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
-from saverproof.items import Outcome
-from saverproof.steps.codec import to_json
-from saverproof.steps.definitions import Put
+from saverproof.families.items import Outcome
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.definitions import Put
 from saverproof_faults import Event, Fault, Place, Plan
 from saverproof_faults.places import OUTAGES
 from saverproof_faults.servers import Redis, RedisServer, Valkey, serving

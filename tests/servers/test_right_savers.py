@@ -22,7 +22,7 @@ from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.durability import effort as durability
 from saverproof.families.functional.judging import SLOW_TO_OPEN_MS
 from saverproof.families.registry import judged
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.a_little import accusations_in, judge_a_little
 from tests.conformance.judging_support import facts_of, plan_of

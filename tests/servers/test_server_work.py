@@ -15,9 +15,9 @@ from saverproof.families.answer import Status
 from saverproof.families.cost import effort, family
 from saverproof.families.cost.family import CostFamily
 from saverproof.families.cost.stores import Checkpoints
+from saverproof.families.items import Outcome
 from saverproof.families.tally import Tally
-from saverproof.items import Outcome
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import MariaDB, Postgres, Redis, ServerUnavailable, place, serving
 from saverproof_savers.targets import servers
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of

@@ -17,9 +17,9 @@ from saverproof.families.atomicity import bench, family, fault_programs, sweep
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, injections
 from saverproof.families.atomicity.scenarios import SCENARIOS
+from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
-from saverproof.items import Outcome
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults import Fault
 from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import ServerUnavailable, serving

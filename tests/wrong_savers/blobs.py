@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from saverproof.reference.store import Blob, CheckpointRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow
 from tests.reference.blobs import BLOB, InlineScalars, WithBlobs
 from tests.wrong_savers.registry import wrong
 

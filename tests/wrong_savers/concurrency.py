@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from saverproof.reference.store import WriteRow
+from saverproof.mistakes.reference.store import WriteRow
 from tests.reference.database import TABLES, Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.in_threads import InThreads

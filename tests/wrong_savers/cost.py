@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, WriteRow
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import TABLES
 from tests.reference.paged import PagedReference, Place, WithRuns
 from tests.reference.pooled import PooledReference

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from saverproof.reference.store import Blob, CheckpointRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import wrong

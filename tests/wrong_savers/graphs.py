@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from saverproof.reference.reading import Blobs
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
+from saverproof.mistakes.reference.reading import Blobs
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
 from tests.wrong_savers.registry import wrong
 
 SAME = "graph/same-run"

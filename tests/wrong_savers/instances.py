@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from saverproof.reference.store import CheckpointRow
+from saverproof.mistakes.reference.store import CheckpointRow
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.registry import wrong

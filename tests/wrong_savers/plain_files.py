@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from saverproof.reference.store import Shelf, WriteRow
+from saverproof.mistakes.reference.store import Shelf, WriteRow
 from tests.reference.lmdb_value import Environment, LmdbReference
 from tests.reference.log_file import Event, Log, LogFileReference, line_of, whole
 from tests.reference.state_file import StateFileReference, sync_folder

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from saverproof.reference.store import CheckpointRow
+from saverproof.mistakes.reference.store import CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.registry import wrong

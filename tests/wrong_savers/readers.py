@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.in_threads import InThreads

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from saverproof.reference.store import CheckpointRow, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.log_file import Event, Log, LogFileReference, whole
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.registry import wrong

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_text import read_state, write_state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.reference.store import CheckpointRow
+from saverproof.mistakes.reference.store import CheckpointRow
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import wrong
 

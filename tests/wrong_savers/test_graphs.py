@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.wrong_savers import WrongSaver
 from tests.wrong_savers.scenes.graphs import GRAPHS
 from tests.wrong_savers.support import (

@@ -11,8 +11,8 @@ from unittest import mock
 
 import pytest
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG

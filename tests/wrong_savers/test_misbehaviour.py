@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from saverproof.contracts import contracts
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver
 from tests.wrong_savers.scenes.everything import SCENES

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from saverproof.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof_faults.syscalls import CallKind, CallWatch
 from tests.reference.log_file import LogFileReference
 from tests.reference.sqlite import SqliteReference

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from saverproof.reference.store import CheckpointRow
+from saverproof.mistakes.reference.store import CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import CheckpointRows, SqliteReference
 from tests.wrong_savers.registry import wrong

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from saverproof.reference.store import CheckpointRow, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.registry import wrong

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from saverproof.reference.store import CheckpointRow, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import TABLES, Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import wrong

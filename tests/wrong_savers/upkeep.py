@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, CheckpointRow, Shelf
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.in_threads import InThreads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract
-from saverproof.facts import Facts
+from saverproof.savers.facts import Facts
 
 
 def why_inapplicable(contract: Contract, facts: Facts) -> str | None:

@@ -10,16 +10,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from saverproof.execution.driver import ApiDriver
-from saverproof.execution.store import Store
 from saverproof.process import heartbeat
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.execution.store import Store
 
 COUNTS_NOTHING = frozenset(
     {
-        "saverproof.execution",
         "saverproof.families",
         "saverproof.process",
-        "saverproof.targets",
+        "saverproof.savers",
     }
 )
 """Packages that a call passes on its way to the saver. Their lines do not count as the saver's."""

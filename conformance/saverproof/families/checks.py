@@ -10,12 +10,12 @@ from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.store import Store
 from saverproof.families.answer import Blame, ReplayAnswer, Status, unclear
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 
 WIDTH = 1_200
 """Characters of a value that a finding shows."""

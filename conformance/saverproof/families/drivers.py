@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from saverproof.extensions import DRIVERS, added
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults import KNOWN_DRIVERS, Driver, why_nothing_passed
 
 HOOKS = (

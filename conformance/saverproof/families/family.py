@@ -7,9 +7,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 @runtime_checkable

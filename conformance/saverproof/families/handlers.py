@@ -8,6 +8,7 @@ from pathlib import Path
 
 from saverproof.families.answer import Blame, ReplayAnswer, unclear
 from saverproof.families.atomicity.worker import any_left
+from saverproof.families.items import ItemPlan, Outcome
 from saverproof.families.registry import family, judged
 from saverproof.families.requests import (
     BLAME,
@@ -21,13 +22,12 @@ from saverproof.families.requests import (
     Recorded,
 )
 from saverproof.families.trial_processes import release_harness
-from saverproof.items import ItemPlan, Outcome
 from saverproof.process.requests import Handlers, Progress
-from saverproof.targets.loading import load
-from saverproof.targets.opening import drop
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.opening import drop
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from saverproof_faults.syscalls import any_covered
 
 

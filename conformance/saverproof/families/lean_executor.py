@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from saverproof.targets.event_loop import Loop
+from saverproof.savers.targets.event_loop import Loop
 
 _IDLE_WITHIN_S = 0.2
 """Seconds for a thread to be idle after its answer; on a busy machine it may take that long."""

@@ -21,22 +21,22 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.own_ids import ids_for
-from saverproof.execution.settled_calls import Calls, perform
-from saverproof.execution.view import listed_facts
-from saverproof.facts import APIS
 from saverproof.families.graph.runner import Player
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.programs.small import THREAD, unrelated
-from saverproof.steps.codec import decode, from_json, to_json
-from saverproof.steps.definitions import KINDS, Program
-from saverproof.targets.calling import api_of
-from saverproof.targets.event_loop import Loop, loop_for
-from saverproof.targets.loading import load
-from saverproof.targets.opening import fresh_workspace, opened
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
+from saverproof.programs.steps.codec import decode, from_json, to_json
+from saverproof.programs.steps.definitions import KINDS, Program
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.own_ids import ids_for
+from saverproof.savers.execution.settled_calls import Calls, perform
+from saverproof.savers.execution.view import listed_facts
+from saverproof.savers.facts import APIS
+from saverproof.savers.targets.calling import api_of
+from saverproof.savers.targets.event_loop import Loop, loop_for
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 from saverproof_faults.io import available as io_unavailable
 from saverproof_faults.kill.process import sharable, threads
 from saverproof_faults.sqlite.library import unavailable as statements_unavailable

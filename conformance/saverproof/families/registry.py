@@ -19,12 +19,12 @@ from saverproof.families.durability.family import DurabilityFamily
 from saverproof.families.family import Family
 from saverproof.families.functional.family import FunctionalFamily
 from saverproof.families.graph.family import GraphFamily
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.resources.family import ResourcesFamily
 from saverproof.families.tally import Progress, Tally, tell_nobody
 from saverproof.families.upgrade.family import UpgradeFamily
-from saverproof.items import ItemPlan, Outcome
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(FunctionalFamily(table) for table in TABLES if table.name in FUNCTIONAL_FAMILIES),

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.registry import contract
-from saverproof.facts import Facts
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
+from saverproof.families.items import ItemPlan
 from saverproof.families.requests import REPLAY, Recorded
-from saverproof.items import ItemPlan
 from saverproof.process.client import JudgeGone
 from saverproof.process.requests import Child
+from saverproof.savers.facts import Facts
 from saverproof_reports.steadiness import artefact_is_steady
 
 _TRIES = 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.items import ItemPlan, Outcome
+from saverproof.families.items import ItemPlan, Outcome
 from saverproof.process.requests import Request, Service, as_it_is
 
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
 from saverproof.families.budget import Budget
-from saverproof.items import Finding, ItemPlan, Outcome, Unsettled
-from saverproof.machines.differences import Differences
+from saverproof.families.items import Finding, ItemPlan, Outcome, Unsettled
+from saverproof.families.machines.differences import Differences
 
 Progress = Callable[[dict[str, Any]], None]
 _EVERY_S = 0.2

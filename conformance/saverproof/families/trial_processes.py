@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from saverproof.families.items import ItemPlan
 from saverproof.families.preloading import preload
-from saverproof.items import ItemPlan
 from saverproof.process.heartbeat import beating
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness

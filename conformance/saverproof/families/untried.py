@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults.syscalls import available
 
 

@@ -9,10 +9,10 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.looks import Answer
 from saverproof.judging.store_check import check_store
+from saverproof.programs.steps.definitions import OwnStep, Step
 from saverproof.scripts.complaints import guarded
 from saverproof.scripts.statements import lines_of
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import OwnStep, Step
 
 
 def own_objection(step: Any, context: Context) -> str | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from saverproof.execution.driver import ApiDriver, writer_at
-from saverproof.execution.store import Store
-from saverproof.execution.versions import versions_of
 from saverproof.judging.facts import Difference, Fact, FactLog, Raised
-from saverproof.model.records import Address, Version
-from saverproof.model.store import Model
 from saverproof.process import heartbeat
-from saverproof.steps.definitions import OwnStep, Step
+from saverproof.programs.model.records import Address, Version
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import OwnStep, Step
+from saverproof.savers.execution.driver import ApiDriver, writer_at
+from saverproof.savers.execution.store import Store
+from saverproof.savers.execution.versions import versions_of
 
 if TYPE_CHECKING:
     # Importing it here would be circular: features import scenes, and scenes import this module.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.execution.calls import prune_arguments
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.delta import rebuilt, same_rebuilt, walk_source
@@ -20,12 +19,13 @@ from saverproof.judging.second_looks import (
     refuses_nones,
 )
 from saverproof.judging.store_check import NEVER_USED, answers_unknown_alike, check_store
-from saverproof.model.records import Address, delta_channels
+from saverproof.programs.model.records import Address, delta_channels
+from saverproof.programs.steps import definitions as steps
+from saverproof.savers.execution.calls import prune_arguments
 from saverproof.scripts.complaints import compare, complain, unequal
 from saverproof.scripts.source import literal
 from saverproof.scripts.statements import remove, write
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps import definitions as steps
 
 
 def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> bool:

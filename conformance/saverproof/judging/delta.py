@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from saverproof.execution.calls import address_config, read_config
 from saverproof.judging import facts
 from saverproof.judging.answers import field
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.looks import Answer, ById
-from saverproof.model.records import Address
+from saverproof.programs.model.records import Address
+from saverproof.programs.steps.definitions import DeltaHistory
+from saverproof.programs.values import same
+from saverproof.savers.execution.calls import address_config, read_config
 from saverproof.scripts.complaints import compare, unequal
 from saverproof.scripts.source import literal
 from saverproof.scripts.statements import delta_history
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import DeltaHistory
-from saverproof.values import same
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,15 @@ from typing import Any, Protocol
 
 from saverproof.contracts.contract import Contract
 from saverproof.errors import describe
-from saverproof.model.records import Address, Circumstance, PendingWrite, Provenance, Record
+from saverproof.programs.model.records import (
+    Address,
+    Circumstance,
+    PendingWrite,
+    Provenance,
+    Record,
+)
+from saverproof.programs.steps.definitions import Step
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Step
 
 
 @dataclass(frozen=True, slots=True, eq=False)

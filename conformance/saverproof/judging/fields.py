@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.execution.calls import PENDING_SEND, checkpoint_format
 from saverproof.judging.answers import field, is_mapping, place
 from saverproof.judging.facts import Difference
 from saverproof.judging.made_values import made_of
-from saverproof.model.metadata import equal
-from saverproof.model.records import Channel, Record
+from saverproof.programs.model.metadata import equal
+from saverproof.programs.model.records import Channel, Record
+from saverproof.programs.steps.identifiers import mint, timestamp
+from saverproof.programs.values import Value, same
+from saverproof.savers.execution.calls import PENDING_SEND, checkpoint_format
 from saverproof.scripts import complaints
 from saverproof.scripts.source import literal, nested, quoted, versions_source
 from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.identifiers import mint, timestamp
-from saverproof.values import Value, same
 
 
 class _Absent:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.judging.facts import FilterSort
-from saverproof.model.metadata import equal
+from saverproof.programs.model.metadata import equal
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_]+")
 _DOTTED_KEY = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")

@@ -17,7 +17,7 @@ from saverproof.judging import (
 )
 from saverproof.judging.context import Context
 from saverproof.judging.scenes import Scene
-from saverproof.steps import definitions as steps
+from saverproof.programs.steps import definitions as steps
 
 HANDLERS: Mapping[type[steps.Step], Callable[[Any, Context], None]] = {
     steps.DeleteThread: deletions.take_delete_thread,

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from saverproof.errors import OpeningError
-from saverproof.execution.store import set_up
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Raised
 from saverproof.judging.store_check import check_store
-from saverproof.steps import definitions as steps
+from saverproof.programs.steps import definitions as steps
+from saverproof.savers.execution.store import set_up
 
 
 def undisturbed(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.execution.calls import list_arguments
 from saverproof.judging import facts
 from saverproof.judging.answers import field, part, shown_id
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.looks import Answer
 from saverproof.judging.store_check import known_numbers
-from saverproof.model.records import Address
-from saverproof.model.store import Model
+from saverproof.programs.model.records import Address
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import ListTuples
+from saverproof.programs.steps.identifiers import mint
+from saverproof.savers.execution.calls import list_arguments
 from saverproof.scripts.complaints import compare, unequal
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import ListTuples
-from saverproof.steps.identifiers import mint
 
 
 class Listing:

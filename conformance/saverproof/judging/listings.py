@@ -16,13 +16,13 @@ from saverproof.judging.looks import Answer, ById, InListing, WholeListing
 from saverproof.judging.second_looks import cause_of_missing, judge_refusal, refuses_nones
 from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
-from saverproof.model.records import Address, Record
-from saverproof.model.store import Model
+from saverproof.programs.model.records import Address, Record
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import IdForm, ListTuples, WalkPages
+from saverproof.programs.steps.identifiers import mint
 from saverproof.scripts.complaints import address_source, compare, complain
 from saverproof.scripts.source import quoted
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import IdForm, ListTuples, WalkPages
-from saverproof.steps.identifiers import mint
 
 _MOST_LOOKED_INTO = 8
 """Missing checkpoints of one listing that are looked into. The others are taken to be missing for

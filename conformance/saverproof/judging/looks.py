@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.execution.calls import Config, address_config, get_config, read_config
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.fields import OWN_ADDRESS
-from saverproof.model.records import Address
+from saverproof.programs.model.records import Address
+from saverproof.programs.steps.definitions import GetTuple, ListTuples, Step
+from saverproof.savers.execution.calls import Config, address_config, get_config, read_config
 from saverproof.scripts import complaints
 from saverproof.scripts.statements import NoScriptError, read, write, write_steps
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import GetTuple, ListTuples, Step
 
 
 class Read(ABC):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 
 @lru_cache(maxsize=8_192)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from saverproof.execution.calls import read_config
 from saverproof.judging import facts
 from saverproof.judging.answers import field
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.reads import alike
-from saverproof.model.records import Address
+from saverproof.programs.model.records import Address
+from saverproof.programs.steps.definitions import Step
+from saverproof.savers.execution.calls import read_config
 from saverproof.scripts.call_source import APIS
 from saverproof.scripts.complaints import complain, guarded, unequal
 from saverproof.scripts.statements import write_steps
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Step
 
 
 def compare_apis(context: Context) -> None:

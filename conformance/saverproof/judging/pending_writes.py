@@ -9,12 +9,12 @@ from saverproof.judging import facts
 from saverproof.judging.facts import Difference, FactLog
 from saverproof.judging.fields import record_of
 from saverproof.judging.made_values import made_of
-from saverproof.model.records import Address, PendingWrite
-from saverproof.model.store import Model
+from saverproof.programs.model.records import Address, PendingWrite
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.identifiers import task_id
+from saverproof.programs.values import Value, same
 from saverproof.scripts.complaints import complain, unequal
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.identifiers import task_id
-from saverproof.values import Value, same
 
 Note: TypeAlias = Callable[..., object]
 """A function that notes a difference: :meth:`FactLog.differ` or :meth:`FactLog.mask`."""

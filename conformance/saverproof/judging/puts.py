@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from saverproof.execution.calls import PutCall, put_call, put_writes_call
 from saverproof.judging import facts
 from saverproof.judging.answers import place
 from saverproof.judging.attribution.features import evidence
@@ -15,15 +14,16 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Raised
 from saverproof.judging.looks import Answer
 from saverproof.judging.store_check import check_store, touch
-from saverproof.model import records
-from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
+from saverproof.programs.model import records
+from saverproof.programs.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
+from saverproof.programs.steps.definitions import Put, PutHistory, PutWrites
+from saverproof.programs.steps.expanding import puts_of
+from saverproof.programs.steps.identifiers import mint
+from saverproof.programs.values import same
+from saverproof.savers.execution.calls import PutCall, put_call, put_writes_call
 from saverproof.scripts.complaints import address_source, compare, unequal
 from saverproof.scripts.statements import put, put_writes, write
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Put, PutHistory, PutWrites
-from saverproof.steps.expanding import puts_of
-from saverproof.steps.identifiers import mint
-from saverproof.values import same
 
 
 def take_put(step: Put, context: Context) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.execution.calls import get_config
 from saverproof.judging import facts
 from saverproof.judging.answers import field
 from saverproof.judging.attribution.features import evidence
@@ -18,11 +17,12 @@ from saverproof.judging.looks import Answer, Asked
 from saverproof.judging.puts import spoil
 from saverproof.judging.second_looks import plainer_reads
 from saverproof.judging.store_check import judge_latest, judge_read, read_back
+from saverproof.programs.steps.definitions import GetTuple
+from saverproof.programs.values import same
+from saverproof.savers.execution.calls import get_config
 from saverproof.scripts.complaints import complain, guarded, unequal
 from saverproof.scripts.statements import read
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import GetTuple
-from saverproof.values import same
 
 
 def take_get_tuple(step: GetTuple, context: Context) -> None:

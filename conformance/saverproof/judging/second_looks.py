@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from saverproof.execution.calls import list_arguments
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FilterSort, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import ask
 from saverproof.judging.looks import WholeListing
-from saverproof.model.records import Address
-from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, ListTuples
+from saverproof.programs.model.records import Address
+from saverproof.programs.steps.definitions import PLAIN, GetTuple, IdForm, ListTuples
+from saverproof.savers.execution.calls import list_arguments
 
 _VERY_MANY = 100_000
 """A limit above the number of checkpoints in any store."""

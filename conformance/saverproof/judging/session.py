@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.execution.store import Store
 from saverproof.judging import attribution, facts
 from saverproof.judging.attribution.odd_names import hostile_names
 from saverproof.judging.author_steps import look_at_invariants, own_objection
@@ -17,14 +16,12 @@ from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.store_check import check_store
-from saverproof.model.records import Address
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
 from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
-from saverproof.scripts.statements import write_steps
-from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import (
+from saverproof.programs.model.records import Address
+from saverproof.programs.steps.definitions import (
     GetTuple,
     ListTuples,
     Program,
@@ -35,7 +32,10 @@ from saverproof.steps.definitions import (
     Step,
     WalkPages,
 )
-from saverproof.steps.expanding import puts_of
+from saverproof.programs.steps.expanding import puts_of
+from saverproof.savers.execution.store import Store
+from saverproof.scripts.statements import write_steps
+from saverproof.scripts.writer import ScriptWriter
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from saverproof.judging.facts import Cause, FactLog, Raised
 from saverproof.judging.fields import GONE, OWN_ADDRESS, THERE, Newest
 from saverproof.judging.looks import ById, Latest
 from saverproof.judging.tuples import is_another, judge_tuple
-from saverproof.model.records import Address
-from saverproof.steps.identifiers import mint
+from saverproof.programs.model.records import Address
+from saverproof.programs.steps.identifiers import mint
 
 NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999

@@ -23,11 +23,11 @@ from saverproof.judging.fields import (
     values_of,
 )
 from saverproof.judging.pending_writes import Note, judge_writes
-from saverproof.model.metadata import equal
-from saverproof.model.records import Address, Provenance, Record
-from saverproof.model.store import Model
-from saverproof.steps.identifiers import mint
-from saverproof.values import same
+from saverproof.programs.model.metadata import equal
+from saverproof.programs.model.records import Address, Provenance, Record
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.identifiers import mint
+from saverproof.programs.values import same
 
 
 def is_another(model: Model, address: Address, observed: Any) -> bool:

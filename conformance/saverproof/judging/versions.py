@@ -13,9 +13,9 @@ from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.looks import Answer
+from saverproof.programs.steps.definitions import NextVersions
 from saverproof.scripts.complaints import complain, guarded
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import NextVersions
 
 _HOUR_S = 3_600
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saverproof.judging.facts import HANG, OWN, Difference, Raised
-from saverproof.values import show
+from saverproof.programs.values import show
 
 
 def fact_in_words(difference: Difference) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
+from saverproof.mistakes.reference.reading import Blobs
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.reading import Blobs
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, CheckpointRow, Shelf
 
 Values = dict[Hashable, Blob | None]
 

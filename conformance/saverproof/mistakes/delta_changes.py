@@ -7,9 +7,9 @@ from copy import deepcopy
 from typing import Any
 
 from saverproof.mistakes.delta_history import WALK, History
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf
 
 CHAIN = "deletion/prune-keeps-delta-chain"
 _PAGE = 1_024

@@ -7,8 +7,8 @@ import json
 import unicodedata
 from typing import Any
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
 
 Metadata = dict[str, Any]
 # A missing key is compared as None.

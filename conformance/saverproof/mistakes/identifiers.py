@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
 
 ADDRESS = "identity/tuple-addresses-itself"
 COMPLETE = "pending-writes/complete"

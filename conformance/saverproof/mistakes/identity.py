@@ -7,9 +7,9 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf
 
 Rows = list[CheckpointRow]
 

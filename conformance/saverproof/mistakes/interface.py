@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
 
 
 @mistake("interface/complete", "deleting was left for later")

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, Store
 
 Rows = list[CheckpointRow]
 

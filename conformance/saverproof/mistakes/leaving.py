@@ -6,9 +6,9 @@ import threading
 from collections.abc import Hashable
 from typing import Any, Self
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, Store, WriteRow
 
 # -- abandoned-list -----------------------------------------------------------------------
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob
+from saverproof.mistakes.reference.storing import UNMERGED_KEYS
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob
-from saverproof.reference.storing import UNMERGED_KEYS
 
 # -- metadata -----------------------------------------------------------------------------
 

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from saverproof.mistakes.reference.reading import Blobs
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.reading import Blobs
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, WriteRow
 
 Batch = Sequence[tuple[str, Any]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf
 
 LISTING = {"ordering/pages-tile", "ordering/all-threads-newest-first"}
 Rows = list[CheckpointRow]

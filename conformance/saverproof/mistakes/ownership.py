@@ -7,10 +7,10 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from saverproof.mistakes.reference.reading import Blobs
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.reading import Blobs
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, CheckpointRow, WriteRow
 
 # -- inputs-untouched ---------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ import copy
 from pathlib import Path
 from typing import Any, Self
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Store
 
 SAME = "parity/same-answers"
 ASYNC = ("async", "crossed")

@@ -8,10 +8,10 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Shelf, WriteRow
+from saverproof.mistakes.reference.storing import SPECIAL_INDEXES
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Shelf, WriteRow
-from saverproof.reference.storing import SPECIAL_INDEXES
 
 Batch = Sequence[tuple[str, Any]]
 

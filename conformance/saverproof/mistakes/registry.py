@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from saverproof.reference.store import Store
+from saverproof.mistakes.reference.store import Store
 
 BOTH = ("sync", "async")
 

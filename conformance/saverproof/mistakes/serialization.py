@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, CheckpointRow, Shelf, WriteRow
 
 Batch = Sequence[tuple[str, Any]]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from langgraph.types import Interrupt, Send
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, Shelf, Version, WriteRow
 from saverproof.mistakes.registry import mistake
 from saverproof.mistakes.values import SNAPSHOTS, VALUES, WRITES, MangledValues, MangledWrites
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, Shelf, Version, WriteRow
 
 _EDGE = 4_096
 """Bytes at each end of a value that a fingerprint covers."""

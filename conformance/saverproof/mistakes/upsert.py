@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
 
 # A saver that keeps two rows of one id, or refuses the second, cannot replace it either.
 REPLACES = {"upsert/put-replaces"}

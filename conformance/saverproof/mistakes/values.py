@@ -13,9 +13,9 @@ import unicodedata
 import uuid
 from typing import Any
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob
 
 VALUES = "serialization/channel-values"
 WRITES = "serialization/write-values"

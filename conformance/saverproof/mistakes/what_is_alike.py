@@ -11,10 +11,10 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint
 
 from saverproof.mistakes.hostile import ThreadsAs
 from saverproof.mistakes.metadata import MetadataAs
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf, Version, WriteRow
 from saverproof.mistakes.registry import mistake
 from saverproof.mistakes.values import SNAPSHOTS, VALUES, MangledValues
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, CheckpointRow, Shelf, Version, WriteRow
 
 METADATA = "serialization/metadata"
 HOSTILE = "isolation/hostile-identifiers"

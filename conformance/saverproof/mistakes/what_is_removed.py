@@ -8,9 +8,9 @@ from typing import Any
 
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf, Version
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import Blob, CheckpointRow, Shelf, Version
 
 RUNS = "deletion/runs"
 _COLUMN = 32

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
-from saverproof.reference.saver import ReferenceSaver
-from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
 
 
 # One task id on two checkpoints is one key: the second batch is taken for a retry of the first.

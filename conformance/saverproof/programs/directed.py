@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from saverproof.model.records import SPECIAL_INDEX
+from saverproof.programs.model.records import SPECIAL_INDEX
 from saverproof.programs.names import (
     HOSTILE,
     HOSTILE_FILTERS,
@@ -17,8 +17,7 @@ from saverproof.programs.names import (
     ODD_PATHS,
 )
 from saverproof.programs.small import THREAD, batch, checkpoint
-from saverproof.programs.theme import NameSet
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     DeleteThread,
     GetTuple,
     ListTuples,
@@ -28,7 +27,8 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.values import Value
+from saverproof.programs.theme import NameSet
+from saverproof.programs.values import Value
 
 
 def _stored(names: NameSet) -> Iterator[Step]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from saverproof.programs.small import THREAD, checkpoint
-from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
-from saverproof.values import Value, values
+from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
+from saverproof.programs.values import Value, values
 
 _AT_ONCE = 24
 """Values that one program stores together."""

@@ -7,11 +7,11 @@ from functools import lru_cache
 from itertools import accumulate
 from random import Random
 
-from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.programs.makers.checkpoints import put
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Step
 from saverproof.programs.theme import Maker, Theme
-from saverproof.steps.definitions import Step
 
 _TRIES = 6
 """Makers that are asked for a step before a put is made, which is legal at any time."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from saverproof.model.records import SPECIAL_INDEX
-from saverproof.model.store import Model
-from saverproof.steps.definitions import (
+from saverproof.programs.model.records import SPECIAL_INDEX
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     CopyThread,
     Prune,
     Put,

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from saverproof.programs.small import THREAD
-from saverproof.steps.definitions import ListTuples, Program, Put
-from saverproof.steps.identifiers import mint
-from saverproof.values.metadata import FILTER_VALUES, LONG_TEXT, METADATA_KEYS, METADATA_VALUES
+from saverproof.programs.steps.definitions import ListTuples, Program, Put
+from saverproof.programs.steps.identifiers import mint
+from saverproof.programs.values.metadata import (
+    FILTER_VALUES,
+    LONG_TEXT,
+    METADATA_KEYS,
+    METADATA_VALUES,
+)
 
 _KEY = "user_id"
 # True and 1 are never used together: whether a filter takes them for equal is open.

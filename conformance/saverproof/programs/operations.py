@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -15,8 +15,8 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.steps.identifiers import task_id
-from saverproof.values import Value
+from saverproof.programs.steps.identifiers import task_id
+from saverproof.programs.values import Value
 
 _CHANGES = (("count", Value("integer", 1)),)
 OPERATIONS: Mapping[str, Step] = {

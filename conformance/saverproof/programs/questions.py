@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from saverproof.programs.small import OTHER, THREAD, batch, checkpoint
-from saverproof.steps.definitions import ListTuples, Program, Step
+from saverproof.programs.steps.definitions import ListTuples, Program, Step
 
 _NESTED = "child"
 _BOB = frozenset({2, 3, 8})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from saverproof.programs.small import NEW, OTHER, THREAD, batch, checkpoint
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -20,7 +20,7 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 _MANY = 105
 """A number of names that is more than a page of a hundred."""

@@ -12,9 +12,9 @@ from functools import partial
 from string import ascii_lowercase
 from typing import Any
 
-from saverproof.model.records import SPECIAL_INDEX
-from saverproof.steps.definitions import DeleteThread, Program, Step
-from saverproof.values import Value
+from saverproof.programs.model.records import SPECIAL_INDEX
+from saverproof.programs.steps.definitions import DeleteThread, Program, Step
+from saverproof.programs.values import Value
 
 PLAIN_THREAD, PLAIN_NAMESPACE, PLAIN_TASK = "a", "child", 1
 _FIRST_SPARE = 50

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 
-from saverproof.model.records import SPECIAL_INDEX
+from saverproof.programs.model.records import SPECIAL_INDEX
 from saverproof.programs.small import THREAD, checkpoint
-from saverproof.steps.definitions import GetTuple, ListTuples, Program, PutWrites, Step
-from saverproof.values import Value
+from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, PutWrites, Step
+from saverproof.programs.values import Value
 
 _VALUES = (
     *(Value("text", ""), Value("list", 1), Value("bytes", 0)),

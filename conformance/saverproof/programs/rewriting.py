@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -24,7 +24,7 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 Place: TypeAlias = tuple[str, str, int]
 """A checkpoint's thread, namespace and number."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from saverproof.model.records import SPECIAL_INDEX
+from saverproof.programs.model.records import SPECIAL_INDEX
 from saverproof.programs.renaming import names
 from saverproof.programs.rewriting import Place, place
-from saverproof.steps.definitions import Program, Put, PutWrites, Step
-from saverproof.values import Value
+from saverproof.programs.steps.definitions import Program, Put, PutWrites, Step
+from saverproof.programs.values import Value
 
 _ONE_WRITE = (("notes", Value("integer", 0)),)
 

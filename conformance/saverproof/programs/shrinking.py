@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.programs.renaming import PLAINER, plainer_one_by_one
 from saverproof.programs.simplifying import simpler
 from saverproof.programs.spans import with_simpler_items, without_spans
-from saverproof.steps.definitions import Program, PutHistory, Step
+from saverproof.programs.steps.definitions import Program, PutHistory, Step
 
 Attempt = Callable[[Program], Program | None]
 """A function that runs a candidate. It returns the legal steps if they show the flaw, else None."""

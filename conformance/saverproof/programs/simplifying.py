@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from saverproof.programs.renaming import PLAIN_THREAD, is_plain, names_of
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     Extras,
     NextVersions,
     Program,
@@ -18,7 +18,7 @@ from saverproof.steps.definitions import (
     Step,
     WalkPages,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 _TOO_MANY_FOR_EACH = 64
 """Items of a field above which they are not left out one by one. If so many are needed, only about

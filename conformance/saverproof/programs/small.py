@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -18,8 +18,8 @@ from saverproof.steps.definitions import (
     SetUp,
     Step,
 )
-from saverproof.steps.identifiers import mint
-from saverproof.values import Value
+from saverproof.programs.steps.identifiers import mint
+from saverproof.programs.values import Value
 
 THREAD, OTHER, NEW = "a", "b", "c"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeAlias
 
-from saverproof.model.store import Model
-from saverproof.steps.definitions import Step
-from saverproof.values import Value
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Step
+from saverproof.programs.values import Value
 
 Maker: TypeAlias = "Callable[[Model, Random, Theme], Step | None]"
 """A function that makes a step for the model's state, or returns None if it has none now."""

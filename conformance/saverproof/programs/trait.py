@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
 
 Rewriting: TypeAlias = Callable[[Program], Program]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saverproof.execution.driver import writer_at
+from saverproof.savers.execution.driver import writer_at
 
 APIS = ("sync", "async")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from saverproof.model.records import Address
+from saverproof.programs.model.records import Address
+from saverproof.programs.values import Value
 from saverproof.scripts.script import complaint
 from saverproof.scripts.source import quoted
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.values import Value
 
 ABSENT = '"absent"'
 """The source that stands for an absent key or channel."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.execution.calls import checkpoint_format
+from saverproof.savers.execution.calls import checkpoint_format
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.writer import ScriptWriter
 

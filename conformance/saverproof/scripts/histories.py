@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from saverproof.programs.steps.definitions import PutHistory, Times
+from saverproof.programs.steps.expanding import MARK, RUN, puts_of
 from saverproof.scripts.source import dict_source, literal, quoted, versions_source
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import PutHistory, Times
-from saverproof.steps.expanding import MARK, RUN, puts_of
 
 
 def write_history(step: PutHistory, writer: ScriptWriter) -> None:

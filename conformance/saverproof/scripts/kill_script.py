@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from saverproof.programs.steps.definitions import CopyThread, Program
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
@@ -13,7 +14,6 @@ from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import lines_of, other_thread
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import CopyThread, Program
 from saverproof_faults.scripted import restart
 
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"

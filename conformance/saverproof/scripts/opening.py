@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from saverproof.scripts.formatting import indented
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
 from saverproof_faults.scripted import dsn_for, serving
 from saverproof_faults.servers.kinds import ServerKind
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from saverproof.programs.operations import OPERATIONS
+from saverproof.programs.steps import definitions as steps
+from saverproof.programs.values import Value
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.complaints import guarded
 from saverproof.scripts.formatting import indented
@@ -19,9 +22,6 @@ from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, write_steps
 from saverproof.scripts.verification import complains, complains_alone
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps import definitions as steps
-from saverproof.targets.target import Target
-from saverproof.values import Value
 
 
 class Flaw(Protocol):

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError
-from saverproof.execution.driver import takes_task_path
+from saverproof.programs.steps.definitions import Program, PutWrites
+from saverproof.savers.execution.driver import takes_task_path
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.own_source import OwnSource
-from saverproof.steps.definitions import Program, PutWrites
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.opening import fresh_workspace, opened
-from saverproof.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from keyword import iskeyword
 from typing import Any
 
-from saverproof.values.metadata import LONG_TEXT, LONG_TEXT_SOURCE
+from saverproof.programs.values.metadata import LONG_TEXT, LONG_TEXT_SOURCE
 
 
 def literal(value: Any) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from saverproof.model.records import PlannedPut
+from saverproof.programs.model.records import PlannedPut
+from saverproof.programs.steps import definitions as steps
+from saverproof.programs.values import Value
 from saverproof.scripts.histories import write_history
 from saverproof.scripts.source import literal, quoted, versions_source
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps import definitions as steps
-from saverproof.values import Value
 
 _WIDEST = {"sync": 75, "async": 68, "crossed": 68}
 """Most characters of a put's arguments on the line of the call, which is indented by two levels."""

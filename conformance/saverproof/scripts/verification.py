@@ -13,7 +13,7 @@ from saverproof.process import heartbeat
 from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.process.scripts import ScriptProcesses
 from saverproof.process.silence import Silence
-from saverproof.targets import target
+from saverproof.savers.targets import target
 
 PATIENCE_S = 20.0
 """Seconds for which nothing may move in the process of a script before it is ended. A script that

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from saverproof.execution.calls import PENDING_SEND
-from saverproof.model.planning import versions_taken
-from saverproof.model.records import Address, PendingWrite, PlannedPut
-from saverproof.model.store import Model
+from saverproof.programs.model.planning import versions_taken
+from saverproof.programs.model.records import Address, PendingWrite, PlannedPut
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
+from saverproof.programs.steps.identifiers import task_id, timestamp
+from saverproof.programs.values import Value
+from saverproof.savers.execution.calls import PENDING_SEND
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.own_source import OwnSource
 from saverproof.scripts.saver_methods import SaverMethods
@@ -21,9 +24,6 @@ from saverproof.scripts.source import (
     symbols,
     versions_source,
 )
-from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
-from saverproof.steps.identifiers import task_id, timestamp
-from saverproof.values import Value
 
 _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
@@ -122,7 +122,7 @@ class ScriptWriter:
         extras: Extras = PLAIN,
     ) -> str:
         """Return a config with an address, like that of
-        :func:`saverproof.execution.calls.address_config`.
+        :func:`saverproof.savers.execution.calls.address_config`.
         """
         self.helpers.add("config")
         items: dict[str, str] = {} if thread is None else {"thread_id": quoted(thread)}

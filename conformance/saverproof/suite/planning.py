@@ -10,7 +10,7 @@ from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.links import link_of
 from saverproof.contracts.registry import contracts, tables
 from saverproof.contracts.sets import contract_set
-from saverproof.facts import Facts
+from saverproof.savers.facts import Facts
 
 
 def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from saverproof.facts import Facts
+from saverproof.savers.facts import Facts
 
 LIMITS_S = {"quick": 180.0, "default": 480.0, "deep": 7_200.0}
 """Seconds of a run without ``--saver-budget``, by profile. Only slow savers are held to them."""

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from tests.conformance.judging_support import facts_of
 from tests.crowds.flawed import Flaw
 

@@ -15,19 +15,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.own_ids import ids_for
 from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.files import FailingFiles, FailingStorage
 from saverproof.families.atomicity.first_look import FirstLook, first_look, opens_in_sqlite
 from saverproof.families.atomicity.server import FailingServer, ServerWrites
 from saverproof.families.atomicity.worker import SlowError, UnansweredError, Worker
 from saverproof.families.drivers import CutsConnections, with_loaded
-from saverproof.items import ItemPlan
+from saverproof.families.items import ItemPlan
 from saverproof.process.scratch import in_memory
-from saverproof.targets.event_loop import Loop, loop_for
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.own_ids import ids_for
+from saverproof.savers.targets.event_loop import Loop, loop_for
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from saverproof_faults import ArmedPlan, Event, FaultsError, Injector, NotSettled, Plan
 from saverproof_faults import Driver as FaultDriver
 from saverproof_faults.places import OUTAGES, SERVER_FAULTS

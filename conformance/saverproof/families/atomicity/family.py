@@ -12,7 +12,6 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
-from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
@@ -31,10 +30,11 @@ from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept
 from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, USABLE
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.drivers import declared, nothing_passed
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.families.untried import why_untried
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.execution.storage_errors import room_in
+from saverproof.savers.targets.target import Target
 from saverproof_faults import Fault
 
 

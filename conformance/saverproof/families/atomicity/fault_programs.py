@@ -22,9 +22,9 @@ from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_
 from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.families.atomicity.verdicts import USABLE
 from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 RANDOM, MANY = "a random program", "many faults in a row"
 """What findings call a program with faults."""

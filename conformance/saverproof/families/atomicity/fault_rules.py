@@ -11,8 +11,8 @@ from hypothesis.stateful import rule as hypothesis_rule
 
 from saverproof.families.atomicity import random_programs
 from saverproof.families.atomicity.random_programs import FaultMaker
-from saverproof.machines.choices import SEEDS, SeededChoices
-from saverproof.machines.rules import step_rule
+from saverproof.families.machines.choices import SEEDS, SeededChoices
+from saverproof.families.machines.rules import step_rule
 from saverproof.programs.makers import batches, checkpoints, whole_threads
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 from saverproof_faults import Fault, FaultsError, Lasts, NotSettled, Plan
 from saverproof_faults.places import NETWORK_FAULTS, STORAGE_FAULTS
 from saverproof_faults.syscalls import CallFailure, CallFault, CallWatch, Extent, available

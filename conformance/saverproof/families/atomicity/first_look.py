@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.own_ids import ids_for
-from saverproof.execution.settled_calls import Calls, perform
-from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.atomicity.scenarios import LONG_VALUES
 from saverproof.families.atomicity.worker import call_quietly
-from saverproof.steps.definitions import Step
-from saverproof.targets.event_loop import Loop
-from saverproof.targets.opening import fresh_workspace, opened
-from saverproof.targets.target import Target
+from saverproof.programs.steps.definitions import Step
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.own_ids import ids_for
+from saverproof.savers.execution.settled_calls import Calls, perform
+from saverproof.savers.execution.sqlite_files import sqlite_files
+from saverproof.savers.targets.event_loop import Loop
+from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.target import Target
 from saverproof_faults import Unavailable
 from saverproof_faults.sqlite.watch import Watch
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import BELOW, Injection
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
+from saverproof.savers.execution.settled_calls import awaiting
 from saverproof_faults import Ending as AwaitEnding
 from saverproof_faults import Fault, Plan
 

@@ -10,9 +10,9 @@ from typing import Any
 from saverproof.families.answer import Blame
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.verdicts import CANCELLED, USABLE
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import Program
-from saverproof.steps.describing import describe
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import Program
+from saverproof.programs.steps.describing import describe
 
 
 class Journal:

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from saverproof.execution.settled_calls import Key
-from saverproof.execution.view import Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
@@ -27,8 +25,10 @@ from saverproof.families.atomicity.verdicts import (
     broken,
 )
 from saverproof.families.atomicity.wording import place, portrait, wanted_portrait
-from saverproof.steps.definitions import Put, PutWrites
-from saverproof.steps.identifiers import mint
+from saverproof.programs.steps.definitions import Put, PutWrites
+from saverproof.programs.steps.identifiers import mint
+from saverproof.savers.execution.settled_calls import Key
+from saverproof.savers.execution.view import Snapshot, is_latest
 
 
 @dataclass(frozen=True, slots=True)

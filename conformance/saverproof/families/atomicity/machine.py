@@ -39,15 +39,15 @@ from saverproof.families.atomicity.random_programs import (
 )
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.worker import UnansweredError
-from saverproof.machines.broken import ContractBroken, told
-from saverproof.machines.choices import PHASES, SEEDS, SeededChoices
-from saverproof.machines.own_rules import own_sources, with_own
-from saverproof.machines.rules import install
-from saverproof.machines.targeting import target_of
-from saverproof.model.store import Model
+from saverproof.families.machines.broken import ContractBroken, told
+from saverproof.families.machines.choices import PHASES, SEEDS, SeededChoices
+from saverproof.families.machines.own_rules import own_sources, with_own
+from saverproof.families.machines.rules import install
+from saverproof.families.machines.targeting import target_of
 from saverproof.programs.legality import objection
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Step
 from saverproof.programs.theme import Maker, Theme
-from saverproof.steps.definitions import Step
 
 _LENGTH = 24
 """Calls in a program of the random driver, which has its faults beside them."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.tables.atomicity import TABLE
-from saverproof.execution.storage_errors import room_in
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
@@ -23,15 +22,16 @@ from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_
 from saverproof.families.atomicity.verdicts import USABLE, broken
 from saverproof.families.atomicity.worker import UnansweredError
 from saverproof.families.drivers import declared
-from saverproof.items import Finding, ItemPlan
-from saverproof.machines.known_failures import database
-from saverproof.machines.survey import survey
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.machines.known_failures import database
+from saverproof.families.machines.survey import survey
 from saverproof.process.scratch import scratch_folder
 from saverproof.programs.small import THREAD, batch, checkpoint
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.execution.storage_errors import room_in
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.own_source import OwnSources
-from saverproof.steps.definitions import Program
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
 
 _EACH_CALL = (checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2))
 _UNANSWERED = "a call is never answered"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.neighbours import MeetingTrial, SharedScenario
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import References, ReferenceStates
@@ -18,6 +17,7 @@ from saverproof.families.atomicity.verdicts import (
     broken,
 )
 from saverproof.families.atomicity.wording import portrait
+from saverproof.savers.execution.view import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

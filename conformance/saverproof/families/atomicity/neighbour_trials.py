@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from saverproof.errors import NoCleanRunError, OpeningError
-from saverproof.execution.settled_calls import awaiting, perform
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import thinned
@@ -33,10 +32,11 @@ from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE, FaultVerdict
 from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
-from saverproof.items import Finding, ItemPlan
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import PutWrites
-from saverproof.steps.describing import describe
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import PutWrites
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.execution.settled_calls import awaiting, perform
 from saverproof_faults import Call, Fault, Place, Plan, count_awaits
 
 WIDTH = 500

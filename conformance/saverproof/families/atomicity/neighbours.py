@@ -15,9 +15,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.execution.calls import put_writes_call
-from saverproof.execution.settled_calls import SettledCall, awaiting, perform
-from saverproof.execution.view import Wanted
 from saverproof.families.atomicity.interruptions import within_transactions
 from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
 from saverproof.families.atomicity.scenarios import HISTORY, FaultScenario
@@ -25,8 +22,11 @@ from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.process.standstill import MovementWatch
 from saverproof.programs.small import OTHER, THREAD, batch
-from saverproof.steps.definitions import PutWrites
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.definitions import PutWrites
+from saverproof.savers.execution.calls import put_writes_call
+from saverproof.savers.execution.settled_calls import SettledCall, awaiting, perform
+from saverproof.savers.execution.view import Wanted
+from saverproof.savers.workspace import Workspace
 from saverproof_faults import Call, Fault, Place, Plan, cancel_at
 from saverproof_faults.plan import excerpt
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Self
 
 from saverproof.errors import describe
-from saverproof.execution.view import Snapshot
+from saverproof.savers.execution.view import Snapshot
 
 
 class OperationEnding(StrEnum):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from saverproof.execution.driver import ApiDriver
-from saverproof.machines.own_rules import OwnAdditions
-from saverproof.model.store import Model
-from saverproof.steps.definitions import OwnStep
+from saverproof.families.machines.own_rules import OwnAdditions
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import OwnStep
+from saverproof.savers.execution.driver import ApiDriver
 
 
 class OwnFaultSteps(Protocol):

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import NoCleanRunError, describe
-from saverproof.execution.copied_files import copy_files
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.own_ids import ids_for
-from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
-from saverproof.execution.sqlite_files import sqlite_files
-from saverproof.execution.view import Snapshot, Wanted, latest_key, snapshot
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.programs.small import unrelated
-from saverproof.steps.definitions import CopyThread
-from saverproof.targets.opening import fresh_workspace, opened
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.definitions import CopyThread
+from saverproof.savers.execution.copied_files import copy_files
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.own_ids import ids_for
+from saverproof.savers.execution.settled_calls import Calls, Key, SettledCall, perform
+from saverproof.savers.execution.sqlite_files import sqlite_files
+from saverproof.savers.execution.view import Snapshot, Wanted, latest_key, snapshot
+from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 
 
 def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:

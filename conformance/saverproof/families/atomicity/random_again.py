@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from saverproof.errors import describe
-from saverproof.execution.settled_calls import Key, SettledCall, perform
-from saverproof.execution.view import Wanted
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.random_judging import (
     Expected,
@@ -19,7 +17,9 @@ from saverproof.families.atomicity.random_judging import (
 from saverproof.families.atomicity.random_stores import RandomStores
 from saverproof.families.atomicity.verdicts import LATE, USABLE, FaultVerdict, broken
 from saverproof.families.atomicity.worker import call_quietly
-from saverproof.steps.definitions import CopyThread
+from saverproof.programs.steps.definitions import CopyThread
+from saverproof.savers.execution.settled_calls import Key, SettledCall, perform
+from saverproof.savers.execution.view import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.verdicts import (
@@ -21,6 +20,7 @@ from saverproof.families.atomicity.verdicts import (
     FaultVerdict,
     broken,
 )
+from saverproof.savers.execution.view import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

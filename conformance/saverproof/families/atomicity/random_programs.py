@@ -11,13 +11,13 @@ from random import Random
 from typing import Any, Protocol, TypeAlias
 
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.makers import batches, checkpoints, whole_threads
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Program, Put, PutWrites, Step
 from saverproof.programs.theme import Theme
-from saverproof.steps.definitions import Program, Put, PutWrites, Step
-from saverproof.values import Value
+from saverproof.programs.values import Value
 from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
 
 _ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)

@@ -9,17 +9,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from saverproof.execution.driver import ApiDriver
-from saverproof.execution.settled_calls import Calls, SettledCall, perform
-from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.scenarios import UNRELATED
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
 from saverproof.programs.small import unrelated
-from saverproof.steps.definitions import OwnStep, Step
-from saverproof.targets.opening import fresh_workspace, opened
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.definitions import OwnStep, Step
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.execution.settled_calls import Calls, SettledCall, perform
+from saverproof.savers.execution.view import Snapshot, Wanted, snapshot
+from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.workspace import Workspace
 from saverproof_faults import commit_elsewhere, write_locked
 
 

@@ -16,10 +16,6 @@ from pathlib import Path
 from typing import Self
 
 from saverproof.errors import describe
-from saverproof.execution.copied_files import copy_files
-from saverproof.execution.driver import ApiDriver
-from saverproof.execution.settled_calls import Key, SettledCall, awaiting
-from saverproof.execution.view import Snapshot, Wanted, latest_key
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.fault_plans import Injection
@@ -51,8 +47,8 @@ from saverproof.families.atomicity.verdicts import (
     broken,
 )
 from saverproof.families.atomicity.worker import call_quietly
-from saverproof.model.store import Model
-from saverproof.steps.definitions import (
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     DeleteForRuns,
     DeleteThread,
     OwnStep,
@@ -60,7 +56,11 @@ from saverproof.steps.definitions import (
     Prune,
     Step,
 )
-from saverproof.workspace import Workspace
+from saverproof.savers.execution.copied_files import copy_files
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.execution.settled_calls import Key, SettledCall, awaiting
+from saverproof.savers.execution.view import Snapshot, Wanted, latest_key
+from saverproof.savers.workspace import Workspace
 from saverproof_faults import Places, Plan
 
 _REMOVALS = (DeleteThread, DeleteForRuns, Prune)

@@ -8,7 +8,7 @@ from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.verdicts import (
     FaultVerdict,
 )
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
 
 
 @dataclass(frozen=True, slots=True)

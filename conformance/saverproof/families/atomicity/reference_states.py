@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Flag
 
-from saverproof.execution.settled_calls import Key
-from saverproof.execution.view import Contents, Snapshot
 from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
 from saverproof.families.atomicity.scenarios import FaultScenario
+from saverproof.savers.execution.settled_calls import Key
+from saverproof.savers.execution.view import Contents, Snapshot
 
 Group = tuple[str, ...]
 """Threads that are judged as one."""

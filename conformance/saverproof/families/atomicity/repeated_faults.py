@@ -12,7 +12,7 @@ from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.scenarios import A_NEW_TASK, THE_SAME_ID
 from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.programs.small import THREAD, batch, checkpoint
-from saverproof.steps.definitions import Program, Step
+from saverproof.programs.steps.definitions import Program, Step
 from saverproof_faults import Event, Fault, Places
 
 TIMES = 22

@@ -19,11 +19,11 @@ from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.verdicts import FaultVerdict
 from saverproof.families.atomicity.worker import HungError, SlowError
 from saverproof.families.drivers import declared
-from saverproof.items import ItemPlan
+from saverproof.families.items import ItemPlan
 from saverproof.programs.small import OPERATIONS
-from saverproof.steps.codec import from_json
-from saverproof.steps.definitions import Program
-from saverproof.targets.target import Target
+from saverproof.programs.steps.codec import from_json
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.targets.target import Target
 from saverproof_faults import Fault
 from saverproof_faults.servers import ServerUnavailable
 

@@ -13,11 +13,11 @@ from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.atomicity.script_kills import kill_reproducer
 from saverproof.families.atomicity.script_program import long_reproducer
 from saverproof.families.atomicity.scripting import reproducer
-from saverproof.items import Finding, ItemPlan
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
-from saverproof.steps.codec import to_json
-from saverproof.steps.describing import describe
-from saverproof.targets.target import Target
 from saverproof_faults import Places
 
 WIDTH = 1_200

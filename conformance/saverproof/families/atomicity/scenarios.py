@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from saverproof.programs.small import NEW, OPERATIONS, OTHER, TASK_PATH, THREAD, batch, checkpoint
-from saverproof.steps import definitions as steps
-from saverproof.values import Value
+from saverproof.programs.steps import definitions as steps
+from saverproof.programs.values import Value
 
 UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
 """The threads of what the same saver writes afterwards, and of what another one commits."""

@@ -29,7 +29,7 @@ from saverproof.families.atomicity.script_faults_of_sqlite import (
     statement_trigger,
 )
 from saverproof.families.atomicity.server import WAYS
-from saverproof.steps.definitions import Put
+from saverproof.programs.steps.definitions import Put
 from saverproof_faults import ArmedPlan, Event, Fault, FaultsError, Places, Plan
 from saverproof_faults.standalone import source
 

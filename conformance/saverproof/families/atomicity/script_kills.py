@@ -7,6 +7,8 @@ from dataclasses import replace
 from saverproof.families.atomicity.random_programs import WATCHED
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.script_program import removed
+from saverproof.programs.steps.definitions import OwnStep
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.kill_script import DIE, KillScript, KillSource, deaths_at_statement
 from saverproof.scripts.opening import opening_of
@@ -14,8 +16,6 @@ from saverproof.scripts.own_source import OwnSources
 from saverproof.scripts.saver_methods import saver_methods
 from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.verification import first_to_complain
-from saverproof.steps.definitions import OwnStep
-from saverproof.targets.target import Target
 
 
 def kill_reproducer(target: Target, violation: ProgramViolation, api: str, own: OwnSources) -> str:

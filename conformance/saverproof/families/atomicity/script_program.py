@@ -15,6 +15,8 @@ from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.random_programs import WATCHED
 from saverproof.families.atomicity.scripting import other_commits, top_of
 from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE
+from saverproof.programs.steps.definitions import DeleteThread, OwnStep, Program, Put
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
@@ -25,8 +27,6 @@ from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import DeleteThread, OwnStep, Program, Put
-from saverproof.targets.target import Target
 
 _MOST_TRIED = 4
 

@@ -7,6 +7,8 @@ from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import plain_faults
 from saverproof.families.atomicity.script_faults_below import COVERING, COVERING_BESIDE
 from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, SILENT, USABLE
+from saverproof.programs.steps.definitions import CopyThread
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
@@ -17,8 +19,6 @@ from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
 from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import CopyThread
-from saverproof.targets.target import Target
 
 _MOST_TRIED = 4
 _WIDEST = 70

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from saverproof.families.atomicity.files import FailingFiles
-from saverproof.workspace import Workspace
+from saverproof.savers.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Moment, NotSettled, Plan
 from saverproof_faults.servers import Lease, Need, ServerError, ServerKind, Way
 from saverproof_faults.servers.keeper_client import announced

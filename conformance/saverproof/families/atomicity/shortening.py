@@ -15,7 +15,7 @@ from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.budget import SHORTENED_WITHIN, Budget
 from saverproof.programs import small
-from saverproof.steps.definitions import SetUp
+from saverproof.programs.steps.definitions import SetUp
 
 _MOST_TRIALS = 60
 _MOST_SHOWN = 5

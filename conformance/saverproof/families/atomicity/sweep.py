@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from saverproof.errors import NoCleanRunError
-from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import changes_files, counting_places, state_of_files
 from saverproof.families.atomicity.fault_plans import SESSIONS_ENDED, Injection, injections, lasting
@@ -29,6 +28,7 @@ from saverproof.families.atomicity.verdicts import (
     broken,
 )
 from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
+from saverproof.savers.execution.settled_calls import awaiting
 from saverproof_faults import Fault, Places, Plan, count_awaits
 
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from saverproof.errors import describe
-from saverproof.execution.driver import ApiDriver
-from saverproof.execution.settled_calls import Key, SettledCall, perform
-from saverproof.execution.store import set_up
-from saverproof.execution.view import Snapshot, Wanted, latest_key, snapshot
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.prepared_store import PreparedStore, made, placed
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
-from saverproof.targets.opening import opened
-from saverproof.workspace import Workspace
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.execution.settled_calls import Key, SettledCall, perform
+from saverproof.savers.execution.store import set_up
+from saverproof.savers.execution.view import Snapshot, Wanted, latest_key, snapshot
+from saverproof.savers.targets.opening import opened
+from saverproof.savers.workspace import Workspace
 from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
 
 Wrong = Callable[[TrialObservation], bool]

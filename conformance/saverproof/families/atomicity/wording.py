@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.execution.settled_calls import Key
-from saverproof.execution.view import UNREADABLE, Contents, Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
 from saverproof.families.atomicity.reference_states import References, ReferenceStates, apart
-from saverproof.steps.identifiers import mint
+from saverproof.programs.steps.identifiers import mint
+from saverproof.savers.execution.settled_calls import Key
+from saverproof.savers.execution.view import UNREADABLE, Contents, Snapshot, is_latest
 
 _MOST = 4
 _NUMBERS = {mint(number): number for number in range(1, 30)}

@@ -14,17 +14,17 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.log import AxisLog
 from saverproof.programs.legality import objection
+from saverproof.programs.model.store import Model
 from saverproof.programs.small import batch
 from saverproof.programs.spans import without_spans
-from saverproof.steps import definitions as steps
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.describing import describe
-from saverproof.values import Value
+from saverproof.programs.steps import definitions as steps
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.describing import describe
+from saverproof.programs.values import Value
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
 SCENE = "instances"

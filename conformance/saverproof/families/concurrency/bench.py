@@ -19,10 +19,10 @@ from saverproof.families.concurrency import (
     read_side_effects,
 )
 from saverproof.families.concurrency.watching import LIMIT_S
+from saverproof.families.items import ItemPlan
 from saverproof.families.trial_processes import harness_for
-from saverproof.items import ItemPlan
-from saverproof.targets.opening import fresh_workspace
-from saverproof.targets.target import Target
+from saverproof.savers.targets.opening import fresh_workspace
+from saverproof.savers.targets.target import Target
 from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
 
 DEADLINE_S = LIMIT_S + 6.0

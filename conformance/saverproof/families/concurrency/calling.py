@@ -10,8 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.calls import PutCall, PutWritesCall, checkpoint_format
-from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.families.concurrency.records import (
     FIRST_OF_ROUNDS,
     PLACES,
@@ -24,8 +22,10 @@ from saverproof.families.concurrency.records import (
 from saverproof.families.concurrency.schedules import UPKEEP
 from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
 from saverproof.programs.small import TASK_PATH
-from saverproof.steps.identifiers import mint, task_id, timestamp
-from saverproof.values import show
+from saverproof.programs.steps.identifiers import mint, task_id, timestamp
+from saverproof.programs.values import show
+from saverproof.savers.execution.calls import PutCall, PutWritesCall, checkpoint_format
+from saverproof.savers.execution.driver import ApiDriver, AwaitedDriver
 
 CHANNELS = ("count", "notes")
 MOST_NUMBERS = 400

@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.driver import ApiDriver, AwaitedDriver
-from saverproof.execution.own_ids import ids_for
 from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.records import Operation, Phase, TimedCall, round_of
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, AnswerCount, watch
-from saverproof.steps.codec import decode, encode
-from saverproof.targets.calling import api_of
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.frames import raised_in
-from saverproof.targets.loading import load
-from saverproof.targets.opening import opened
-from saverproof.targets.reference import TargetRef
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.codec import decode, encode
+from saverproof.savers.execution.driver import ApiDriver, AwaitedDriver
+from saverproof.savers.execution.own_ids import ids_for
+from saverproof.savers.targets.calling import api_of
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.frames import raised_in
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.opening import opened
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.workspace import Workspace
 from saverproof_faults.kill import Acks
 
 Arguments = Mapping[str, Any]

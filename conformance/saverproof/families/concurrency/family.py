@@ -31,11 +31,11 @@ from saverproof.families.concurrency.reporting import finding
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.upkeep_scenes import UPKEEPS, UpkeepJudging
 from saverproof.families.concurrency.workload import able_of
+from saverproof.families.items import ItemPlan
+from saverproof.families.machines.suiting import able_of as points_of
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.machines.suiting import able_of as points_of
 from saverproof.programs.axes.log import AxisLog
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from saverproof.families.concurrency.child import Scene, operations_in
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.schedules import pause_around_calls
 from saverproof.families.concurrency.watching import watch
-from saverproof.steps.codec import encode
+from saverproof.programs.steps.codec import encode
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 

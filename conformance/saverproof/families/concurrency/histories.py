@@ -33,7 +33,7 @@ from saverproof.families.concurrency.workload import (
     epilogue,
     prologue,
 )
-from saverproof.steps.codec import decode, encode
+from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
 PAUSE_BETWEEN_PROCESSES_S = 0.004

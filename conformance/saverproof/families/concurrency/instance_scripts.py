@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from saverproof.families.concurrency.agreeing import Asking, Reader
 from saverproof.families.concurrency.contract_ids import INSTANCES
+from saverproof.programs.steps import definitions as steps
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
@@ -12,8 +14,6 @@ from saverproof.scripts.saver_methods import saver_methods
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, read
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps import definitions as steps
-from saverproof.targets.target import Target
 
 
 def instances_script(target: Target, opening: Opening, asking: Asking, api: str) -> str:

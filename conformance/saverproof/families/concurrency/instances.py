@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.calls import get_config, list_arguments
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.settled_calls import Calls, SettledCall, perform
-from saverproof.execution.versions import versions_of
-from saverproof.execution.view import canonical, contents_of
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.schedules import Schedule
-from saverproof.steps import definitions as steps
-from saverproof.steps.codec import encode, from_json
-from saverproof.steps.describing import describe as describe_step
-from saverproof.steps.identifiers import mint
+from saverproof.programs.steps import definitions as steps
+from saverproof.programs.steps.codec import encode, from_json
+from saverproof.programs.steps.describing import describe as describe_step
+from saverproof.programs.steps.identifiers import mint
+from saverproof.savers.execution.calls import get_config, list_arguments
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.settled_calls import Calls, SettledCall, perform
+from saverproof.savers.execution.versions import versions_of
+from saverproof.savers.execution.view import canonical, contents_of
 from saverproof_faults.kill import Acks
 
 PATIENCE_S = 11.0

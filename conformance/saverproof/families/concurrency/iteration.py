@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.view import contents_of
 from saverproof.families.concurrency.calling import Caller
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.records import PLACES, CallKind, Operation
@@ -20,7 +19,8 @@ from saverproof.families.concurrency.watching import (
     await_end,
     position_of,
 )
-from saverproof.steps.codec import encode
+from saverproof.programs.steps.codec import encode
+from saverproof.savers.execution.view import contents_of
 from saverproof_faults.kill import Acks
 
 

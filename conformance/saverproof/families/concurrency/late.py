@@ -7,7 +7,7 @@ from typing import Any
 
 from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
 from saverproof.families.concurrency.schedules import Schedule
-from saverproof.steps.codec import encode
+from saverproof.programs.steps.codec import encode
 from saverproof_faults.kill import Acks
 
 

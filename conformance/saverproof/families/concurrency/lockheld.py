@@ -9,10 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
 from saverproof.families.concurrency.firstuse import PATIENCE_S
 from saverproof.families.concurrency.meeting import Meeting
+from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 

@@ -13,7 +13,7 @@ from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, Phase
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.workload import PUTS, Able, prologue
-from saverproof.steps.codec import encode
+from saverproof.programs.steps.codec import encode
 
 PATIENCE_S = 60.0
 """For as long as one of them stands still, its watch is stopped, too."""

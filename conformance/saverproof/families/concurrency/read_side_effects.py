@@ -11,14 +11,14 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.sqlite_files import sqlite_files
-from saverproof.execution.view import listed_facts
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.records import CallKind, Operation
 from saverproof.families.concurrency.watching import PATIENCE_S, watch
-from saverproof.steps.codec import encode
-from saverproof.steps.identifiers import mint
+from saverproof.programs.steps.codec import encode
+from saverproof.programs.steps.identifiers import mint
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.sqlite_files import sqlite_files
+from saverproof.savers.execution.view import listed_facts
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 

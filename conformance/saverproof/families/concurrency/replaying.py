@@ -30,10 +30,10 @@ from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import USUAL
 from saverproof.families.concurrency.upkeep_scenes import UpkeepJudging, UpkeepPlan
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.steps.codec import decode
-from saverproof.targets.target import Target
+from saverproof.programs.steps.codec import decode
+from saverproof.savers.targets.target import Target
 from saverproof_faults.kill import HarnessError
 
 TIMES = 10

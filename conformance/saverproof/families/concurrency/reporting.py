@@ -5,9 +5,9 @@ from __future__ import annotations
 from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import MOST_LINES, lines_of
 from saverproof.families.concurrency.scripts import reproducer
-from saverproof.items import Finding, ItemPlan
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.flaky import often_shown
-from saverproof.targets.target import Target
 
 WIDTH = 1_200
 WIDTH_OF_STACKS = 3_600

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.capability import Capability
-from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.concurrency import child, firstuse, iteration, read_side_effects
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHING, PROCESSES
@@ -18,7 +17,8 @@ from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
-from saverproof.steps.codec import decode, encode
+from saverproof.programs.steps.codec import decode, encode
+from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
 RACERS = 4

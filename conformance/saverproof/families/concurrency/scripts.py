@@ -30,6 +30,7 @@ from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.script_calls import listing_words
 from saverproof.families.concurrency.upkeep import SCENE as UPKEEP_SCENE
 from saverproof.families.concurrency.workload import DELETING
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.flaky import tried_often
 from saverproof.scripts.formatting import indented
@@ -37,7 +38,6 @@ from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import complains_alone
-from saverproof.targets.target import Target
 
 BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST, PRUNE, COPY, DELETION, LATE})
 """Whose scripts hang on who comes first."""

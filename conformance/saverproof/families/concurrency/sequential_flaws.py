@@ -16,12 +16,12 @@ from saverproof.families.concurrency.records import (
     copy_of,
 )
 from saverproof.families.concurrency.workload import KNOWN
-from saverproof.items import Finding, ItemPlan
-from saverproof.machines.findings import finding
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.trials import Trials
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.machines.findings import finding
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.trials import Trials
 from saverproof.programs.small import TASK_PATH
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -33,9 +33,9 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
-from saverproof.values import Value
+from saverproof.programs.values import Value
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 
 _MOST_LOOKS = 3
 """Histories that are looked into: what more of them show is mostly the same."""

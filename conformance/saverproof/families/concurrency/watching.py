@@ -16,7 +16,7 @@ from typing import Any
 import saverproof
 from saverproof.process.stacks import of_others
 from saverproof.process.standstill import MovementWatch
-from saverproof.targets.event_loop import EventLoop
+from saverproof.savers.targets.event_loop import EventLoop
 
 PATIENCE_S = 3.0
 """How long nothing may move before a scene counts as hung."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from saverproof.contracts.tables.cost import CALLERS_AT_ONCE
 from saverproof.families.chain import Chain
 from saverproof.families.cost.script_counters import loading_drivers
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.plain_calls import calling, source_of, with_saver
 from saverproof.scripts.script import complaint, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import first_to_complain
-from saverproof.targets.target import Target
 
 _IMPORTS = (
     "import itertools",

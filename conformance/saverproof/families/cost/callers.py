@@ -12,17 +12,17 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.contracts.tables.cost import CALLERS_AT_ONCE
 from saverproof.errors import describe
-from saverproof.execution.store import Store
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.asked_saver import AskedSaver
 from saverproof.families.chain import Chain
 from saverproof.families.cost.caller_scripts import reproducer
 from saverproof.families.cost.pools import room_of
 from saverproof.families.drivers import declared, with_loaded
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan
-from saverproof.targets.event_loop import EventLoop
-from saverproof.targets.target import Target
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.target import Target
 from saverproof_faults.counters import Meetings, Met
 
 MOST = 4

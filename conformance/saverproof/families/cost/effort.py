@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from saverproof.capability import Capability
-from saverproof.facts import Facts
 from saverproof.families.cost import stores
 from saverproof.families.cost.stores import GrowingStore
+from saverproof.savers.facts import Facts
 
 FIRST, FACTOR, FEWEST = 16, 4, 3
 """The smallest size, how much larger each next one is, and the fewest that a law can be told by.

@@ -25,9 +25,9 @@ from saverproof.families.cost.questions import QUESTIONS, STORES, WHATEVER_THE_D
 from saverproof.families.cost.replay import replay
 from saverproof.families.cost.reporting import finding, laws_as_data
 from saverproof.families.cost.stores import GrowingStore
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from saverproof.execution.store import Store
 from saverproof.families.cost.questions import Question
-from saverproof.targets.target import Target
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.target import Target
 
 _GRAIN = 32_768
 """What Python's own tables and frames take differs by a few hundred bytes from run to run."""

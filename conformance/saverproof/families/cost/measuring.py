@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import median_low
 
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.store import Store
 from saverproof.families.asked_saver import COUNTS_NOTHING, AskedSaver
 from saverproof.families.chain import Chain
 from saverproof.families.cost.effort import FEWEST
@@ -23,11 +22,12 @@ from saverproof.families.cost.server_work import NotTold, WorkForAnswers, work_f
 from saverproof.families.cost.stores import Chat, GrowingStore, doom
 from saverproof.families.cost.witnesses import KEPT, WITNESSES
 from saverproof.families.drivers import declared, with_loaded
+from saverproof.families.items import ItemPlan
 from saverproof.families.laws import Law, law_of
 from saverproof.families.lean_executor import lean_executor
-from saverproof.items import ItemPlan
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 from saverproof_faults import WITHOUT_HOOKS
 from saverproof_faults.counters import Counted, Meter
 

@@ -9,10 +9,10 @@ from saverproof.families.cost.judging import breaches, table, words
 from saverproof.families.cost.measuring import CostBench
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.items import ItemPlan
 from saverproof.families.laws import law_of
 from saverproof.families.recorded import read_recorded
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:

@@ -8,8 +8,8 @@ from typing import Any
 from saverproof.families.cost.judging import BrokenLaw, table, words
 from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.scripts import reproducer
-from saverproof.items import Finding, ItemPlan
-from saverproof.targets.target import Target
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.savers.targets.target import Target
 
 _WIDTH = 1_200
 

@@ -10,13 +10,13 @@ from saverproof.families.cost.questions import Question
 from saverproof.families.cost.script_counters import COUNTERS, loading_drivers
 from saverproof.families.cost.stores import GrowingStore, doom
 from saverproof.families.cost.witnesses import IN_SERVER, WITNESSES
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.plain_calls import calling, source_of, with_saver
 from saverproof.scripts.script import complaint, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import first_to_complain
-from saverproof.targets.target import Target
 
 _TRIED = 3
 """Breaches of one contract for which a script is tried: each lets two stores grow."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from saverproof.execution.store import Store
 from saverproof.families.cost.questions import Question
 from saverproof.families.cost.stores import GrowingStore, doom
+from saverproof.savers.execution.store import Store
 from saverproof_faults.servers import ServerUnavailable
 from saverproof_faults.servers.kinds import ServerWork
 

@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.errors import NoCleanRunError
-from saverproof.execution.calls import checkpoint_format
 from saverproof.families.budget import batched
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED, Workload
+from saverproof.families.items import ItemPlan
 from saverproof.families.trial_processes import harness_for
-from saverproof.items import ItemPlan
 from saverproof.process.scratch import in_memory
-from saverproof.steps.codec import decode, encode, to_json
-from saverproof.steps.definitions import GetTuple, Program, Put
-from saverproof.targets.opening import fresh_workspace
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.codec import decode, encode, to_json
+from saverproof.programs.steps.definitions import GetTuple, Program, Put
+from saverproof.savers.execution.calls import checkpoint_format
+from saverproof.savers.targets.opening import fresh_workspace
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
 from saverproof_faults.servers import Lease, Need, ServerError, serving_apart
 from saverproof_faults.servers.keeper_client import announced

@@ -12,20 +12,20 @@ from itertools import count
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.execution.own_ids import ids_for
-from saverproof.execution.settled_calls import Calls, SettledCall, perform
-from saverproof.execution.view import ShownFacts, facts_among_all, listed_facts
 from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import places
 from saverproof.families.durability.workloads import UNRELATED
-from saverproof.steps.codec import decode, encode, from_json
-from saverproof.targets.event_loop import Loop, loop_for
-from saverproof.targets.loading import load
-from saverproof.targets.opening import opened
-from saverproof.targets.reference import TargetRef
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.codec import decode, encode, from_json
+from saverproof.savers.execution.driver import ApiDriver, driver_of
+from saverproof.savers.execution.own_ids import ids_for
+from saverproof.savers.execution.settled_calls import Calls, SettledCall, perform
+from saverproof.savers.execution.view import ShownFacts, facts_among_all, listed_facts
+from saverproof.savers.targets.event_loop import Loop, loop_for
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.opening import opened
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.workspace import Workspace
 from saverproof_faults.kill import Acks
 
 Arguments = Mapping[str, Any]

@@ -8,7 +8,6 @@ from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.durability import TABLE
-from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
@@ -20,10 +19,11 @@ from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
 from saverproof.families.durability.shortening import shortened
 from saverproof.families.durability.sweep import KillSweep
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.families.untried import why_untried
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.execution.storage_errors import room_in
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

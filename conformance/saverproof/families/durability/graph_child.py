@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saverproof.execution.driver import ApiDriver
-from saverproof.execution.view import canonical
 from saverproof.families.durability.child import saver_for
 from saverproof.families.durability.graph_log import GraphLog, read_log
 from saverproof.families.graph.installed import durability_modes
@@ -15,8 +13,10 @@ from saverproof.families.graph.node_log import FileNotes
 from saverproof.families.graph.runner import HISTORY, RESULT, STATE, Observation, Player
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.families.graph.steps import Answer, Invoke, Program, Update, to_json
-from saverproof.targets.calling import api_of
-from saverproof.targets.event_loop import Loop
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.execution.view import canonical
+from saverproof.savers.targets.calling import api_of
+from saverproof.savers.targets.event_loop import Loop
 from saverproof_faults.kill import Acks
 
 Arguments = Mapping[str, Any]

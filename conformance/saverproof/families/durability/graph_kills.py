@@ -34,7 +34,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import RESULT
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.steps import from_json, to_json
-from saverproof.items import Finding, ItemPlan
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.scripts.flaky import often_shown
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
 

@@ -9,13 +9,13 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.scripts import imports_of
 from saverproof.families.graph.steps import Answer, Invoke, Program
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.flaky import tried_often
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.source import literal
-from saverproof.targets.target import Target
 
 _MORTAL = """
 def mortal(saver, folder, place):  # ends the process at this moment, before or after a call

@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 from saverproof.errors import describe
-from saverproof.execution.sqlite_files import sqlite_files
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.savers.execution.sqlite_files import sqlite_files
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 
 
 def wrong_with(target: Target, workspace: Workspace) -> list[str]:

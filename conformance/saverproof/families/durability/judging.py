@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from saverproof.execution.view import LATEST, ShownFacts, parts_of
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     DeleteForRuns,
     DeleteThread,
     Program,
@@ -14,6 +13,7 @@ from saverproof.steps.definitions import (
     Put,
     PutWrites,
 )
+from saverproof.savers.execution.view import LATEST, ShownFacts, parts_of
 
 
 class KillOutcome(StrEnum):

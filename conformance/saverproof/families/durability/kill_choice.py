@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.programs.small import OPERATIONS
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
 from saverproof_faults import Event, Moment
 
 T = TypeVar("T")

@@ -20,8 +20,8 @@ from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.trials import trouble_in
 from saverproof.families.durability.workloads import SIZES, Workload, drawn, workloads
-from saverproof.steps.describing import describe
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.workspace import Workspace
 from saverproof_faults.io import IoCall, available
 from saverproof_faults.io.data import recording_from
 from saverproof_faults.kill import Body, DiedBy, View

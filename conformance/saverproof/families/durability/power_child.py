@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from saverproof.execution.settled_calls import perform
 from saverproof.families.durability.child import saver_for, settled
+from saverproof.savers.execution.settled_calls import perform
 from saverproof_faults.io import Recorder, Recording
 from saverproof_faults.io.data import recording_data
 from saverproof_faults.kill import Acks

@@ -8,9 +8,9 @@ from typing import Any
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.power import KEEPS, POWER, WRONG, Flaw, Power
 from saverproof.families.durability.power_scripts import power_reproducer
-from saverproof.items import Finding
-from saverproof.steps.codec import to_json
-from saverproof.steps.describing import describe
+from saverproof.families.items import Finding
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.describing import describe
 
 WIDTH = 1_200
 EXPECTED = {

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from saverproof.families.durability.power import KEEPS
 from saverproof.families.durability.shortening import SMALL
 from saverproof.programs.small import LONG_VALUE
+from saverproof.programs.steps.definitions import Put, PutWrites
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.kill_script import KillScript
 from saverproof.scripts.opening import opening_of
 from saverproof.scripts.script import complaint
 from saverproof.scripts.verification import first_to_complain
-from saverproof.steps.definitions import Put, PutWrites
-from saverproof.targets.target import Target
 
 MOST = 400
 """Disks that a script looks at."""

@@ -19,11 +19,11 @@ from saverproof.families.durability.trials import Subject, looked_for, trial_of
 from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.steps.codec import decode, from_json
-from saverproof.steps.describing import describe
-from saverproof.targets.target import Target
+from saverproof.programs.steps.codec import decode, from_json
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
 from saverproof_faults.servers import ServerError, ServerUnavailable
 from saverproof_reports.fault_words import KILL_OUTCOMES

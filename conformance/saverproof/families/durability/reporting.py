@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saverproof.execution.view import LATEST, parts_of
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, KillTrial
 from saverproof.families.durability.scripting import reproducer
-from saverproof.items import Finding, ItemPlan
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.programs.steps.codec import encode, to_json
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.execution.view import LATEST, parts_of
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.flaky import often_shown
-from saverproof.steps.codec import encode, to_json
-from saverproof.steps.describing import describe
-from saverproof.targets.target import Target
 
 WIDTH = 1_200
 _EXPECTED = {

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saverproof.execution.view import AMONG_ALL, parts_of
 from saverproof.families.durability.kill_source import deaths
 from saverproof.families.durability.record import REOPENS, KillTrial
+from saverproof.savers.execution.view import AMONG_ALL, parts_of
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.flaky import tried_often
 from saverproof.scripts.kill_script import DIE, KillScript, KillSource
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.verification import first_to_complain
-from saverproof.targets.target import Target
 
 _MOST_TRIED = 6
 _TIMES_OF_SERVERS = 3

@@ -14,7 +14,7 @@ from saverproof.families.durability.trials import Subject
 from saverproof.families.durability.workloads import Workload
 from saverproof.programs import small
 from saverproof.programs.small import OPERATIONS
-from saverproof.steps.definitions import Program, PutWrites
+from saverproof.programs.steps.definitions import Program, PutWrites
 
 _MOST_KILLS = 150
 """Kills that are spent on one contract."""

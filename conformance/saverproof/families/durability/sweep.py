@@ -19,7 +19,7 @@ from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.record import ATOMIC, KILLED, KillRecord, KillTrial
 from saverproof.families.durability.trials import Subject, looked_for, survivor_of, trial_of
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
-from saverproof.steps.codec import to_json
+from saverproof.programs.steps.codec import to_json
 from saverproof_faults import io_to_fail
 from saverproof_faults.kill import DiedBy, TrialResult, View
 from saverproof_faults.servers import ServerError, ServerKind, ServerUnavailable

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.makers import batches, checkpoints, whole_threads
+from saverproof.programs.model.store import Model
 from saverproof.programs.small import TASK_PATH, batch, checkpoint, unrelated
+from saverproof.programs.steps import definitions as steps
 from saverproof.programs.theme import Maker, Theme
-from saverproof.steps import definitions as steps
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 UNRELATED = "afterwards"
 """The thread that is written to when a killed store has been opened again."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from saverproof.errors import SaverproofError
-from saverproof.facts import Facts
-from saverproof.items import ItemPlan
-from saverproof.machines.suiting import suited_program
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import Program
-from saverproof.targets.target import Target
+from saverproof.families.items import ItemPlan
+from saverproof.families.machines.suiting import suited_program
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.facts import Facts
+from saverproof.savers.targets.target import Target
 from saverproof_reports import read_artefact
 
 

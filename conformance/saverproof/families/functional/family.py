@@ -11,13 +11,13 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.functional.effort import EFFORTS
 from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.functional.replay import replay
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
 from saverproof.judging.attribution import answered
+from saverproof.programs.steps.codec import from_json, step_from_json
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.targets.target import Target
 from saverproof.scripts import death_reproducer
-from saverproof.steps.codec import from_json, step_from_json
-from saverproof.steps.describing import describe
-from saverproof.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

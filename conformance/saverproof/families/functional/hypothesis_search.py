@@ -9,8 +9,8 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.stateful import run_state_machine_as_test
 
-from saverproof.machines.machine import SaverMachine
-from saverproof.machines.trials import ProgramRun, Trials, run_of
+from saverproof.families.machines.machine import SaverMachine
+from saverproof.families.machines.trials import ProgramRun, Trials, run_of
 from saverproof.programs.theme import Theme
 
 FollowUp: TypeAlias = Callable[[ProgramRun], None]

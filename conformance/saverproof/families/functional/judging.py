@@ -14,7 +14,6 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.contracts.tables import isolation, lifecycle, serialization
-from saverproof.execution.store import Store
 from saverproof.families.axes import tell_of_axes
 from saverproof.families.functional.effort import Maker, ProgramEffort
 from saverproof.families.functional.examples import pinned, remember, remembered
@@ -28,28 +27,29 @@ from saverproof.families.functional.shares import (
     REMEMBERED,
     ProgramShares,
 )
+from saverproof.families.items import Finding, ItemPlan, Unsettled
+from saverproof.families.machines.findings import finding
+from saverproof.families.machines.hiding import Hiding
+from saverproof.families.machines.patience import Patience
+from saverproof.families.machines.prediction import versions_like
+from saverproof.families.machines.registry import MACHINES
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.signatures import judge_standing
+from saverproof.families.machines.suiting import able_of, suited, suited_program
+from saverproof.families.machines.trials import ProgramRun, Trials, programs
 from saverproof.families.tally import Tally, unsettled
-from saverproof.items import Finding, ItemPlan, Unsettled
 from saverproof.judging.attribution.features import of_family
-from saverproof.machines.findings import finding
-from saverproof.machines.hiding import Hiding
-from saverproof.machines.patience import Patience
-from saverproof.machines.prediction import versions_like
-from saverproof.machines.registry import MACHINES
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.signatures import judge_standing
-from saverproof.machines.suiting import able_of, suited, suited_program
-from saverproof.machines.trials import ProgramRun, Trials, programs
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import programs as programs_of_mistakes
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
+from saverproof.programs.steps.codec import from_json, step_to_json, to_json
+from saverproof.programs.steps.definitions import Step
+from saverproof.programs.steps.describing import describe
 from saverproof.programs.theme import Theme
-from saverproof.steps.codec import from_json, step_to_json, to_json
-from saverproof.steps.definitions import Step
-from saverproof.steps.describing import describe
-from saverproof.targets.event_loop import Loop, loop_for
-from saverproof.targets.target import Target
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.event_loop import Loop, loop_for
+from saverproof.savers.targets.target import Target
 
 SLOW_TO_OPEN_MS = 10.0
 """Milliseconds from which opening counts as slow, so that programs share a store."""

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.capability import Capability
-from saverproof.execution.store import Store
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.items import ItemPlan
+from saverproof.families.items import ItemPlan
+from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.signatures import judge_standing
+from saverproof.families.machines.trials import Trials
 from saverproof.judging.session import Breach
 from saverproof.judging.wording import fact_in_words, shown
-from saverproof.machines.search import ProgramSearch
-from saverproof.machines.signatures import judge_standing
-from saverproof.machines.trials import Trials
-from saverproof.steps.codec import from_json
-from saverproof.steps.definitions import Program
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
+from saverproof.programs.steps.codec import from_json
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 
 WIDTH = 1_200
 """Characters of a value that an answer shows."""

@@ -17,16 +17,16 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
-from saverproof.execution.store import Store
 from saverproof.families.graph.comparing import GraphComparison, compare
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.steps import GraphStep
-from saverproof.items import ItemPlan
-from saverproof.targets.calling import api_of
-from saverproof.targets.event_loop import Loop
-from saverproof.targets.target import Target
+from saverproof.families.items import ItemPlan
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.calling import api_of
+from saverproof.savers.targets.event_loop import Loop
+from saverproof.savers.targets.target import Target
 
 _DELAYS_S = (0.0, 0.0, 0.002, 0.02)
 """Seconds that a slow saver takes for an operation: mostly none, at times as long as a disk."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from saverproof.families.graph.runner import NODES, RESULT, WRITES, Observation
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, GraphScenario
-from saverproof.model.store import ROOT
-from saverproof.values import same
+from saverproof.programs.model.store import ROOT
+from saverproof.programs.values import same
 
 
 @dataclass(frozen=True, slots=True)

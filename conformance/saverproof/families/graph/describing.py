@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.families.graph import steps
-from saverproof.values import show
+from saverproof.programs.values import show
 
 
 def describe(step: steps.GraphStep) -> str:

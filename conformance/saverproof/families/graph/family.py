@@ -25,10 +25,10 @@ from saverproof.families.graph.replay import replay
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.shrinking import shrunk
 from saverproof.families.graph.steps import from_json, needs_history
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import reproducer
 from saverproof.families.graph.steps import to_json
-from saverproof.items import Finding, ItemPlan
-from saverproof.values import show
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.programs.values import show
 
 _WIDTH = 1_200
 """Characters of a value that a finding shows."""

@@ -13,10 +13,10 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import GRAPHS, GraphScenario
 from saverproof.families.graph.steps import from_json
-from saverproof.items import ItemPlan
-from saverproof.targets.event_loop import loop_for
-from saverproof.targets.target import Target
-from saverproof.values import show
+from saverproof.families.items import ItemPlan
+from saverproof.programs.values import show
+from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.target import Target
 
 WIDTH = 1_200
 """Characters of a value that an answer shows."""

@@ -21,7 +21,7 @@ from saverproof.families.graph.normalise import (
     without_ids,
 )
 from saverproof.process import heartbeat
-from saverproof.targets.calling import Api, every
+from saverproof.savers.targets.calling import Api, every
 
 Maker = Callable[[Any, Any], Any]
 """A function that makes a compiled graph, given a note and a saver."""

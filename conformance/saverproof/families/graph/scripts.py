@@ -14,13 +14,13 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.rendering import Body
 from saverproof.families.graph.runner import NODES, RESULT, Observation
 from saverproof.families.graph.scenarios import maker
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import complains_here
-from saverproof.targets.target import Target
 
 _MEMORY = Opening("nullcontext(InMemorySaver())")
 _NOTES = """

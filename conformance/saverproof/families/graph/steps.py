@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.steps.codec import ProgramCodec
+from saverproof.programs.steps.codec import ProgramCodec
 
 Json = Any
 

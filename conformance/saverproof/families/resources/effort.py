@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from saverproof.facts import Facts
 from saverproof.families.resources.work import Openings, Work
+from saverproof.savers.facts import Facts
 
 _TIMES = {"quick": (10, 40, 160), "default": (10, 40, 160), "deep": (10, 100, 1_000)}
 """After how many times it is looked at what is held. After ten, pools and caches have begun to

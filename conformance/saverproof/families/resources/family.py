@@ -11,6 +11,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.resources import FLAT, TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.items import ItemPlan
 from saverproof.families.resources.effort import times_of
 from saverproof.families.resources.holdings import unavailable
 from saverproof.families.resources.judging import leaks
@@ -19,8 +20,7 @@ from saverproof.families.resources.replay import replay
 from saverproof.families.resources.reporting import finding, holdings_as_data
 from saverproof.families.resources.work import NEEDS, WORKS, Cancellations, Openings, Work
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

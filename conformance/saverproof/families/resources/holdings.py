@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from unittest import mock
 
-from saverproof.execution.store import Store
+from saverproof.savers.execution.store import Store
 from saverproof_faults.settled import settled
 
 _SETTLES_WITHIN_S = 5.0

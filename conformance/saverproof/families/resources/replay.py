@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, unclear
+from saverproof.families.items import ItemPlan
 from saverproof.families.recorded import read_recorded
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import leaks
 from saverproof.families.resources.measuring import ResourceBench
 from saverproof.families.resources.reporting import told
 from saverproof.families.resources.work import WORKS
-from saverproof.items import ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, data: Any) -> ReplayAnswer:

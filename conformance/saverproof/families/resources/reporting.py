@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from saverproof.contracts.tables.resources import FLAT
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import Leak
 from saverproof.families.resources.measuring import FEWEST, ResourceMeasurement
 from saverproof.families.resources.scripts import reproducer
-from saverproof.items import Finding, ItemPlan
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 _WIDTH = 2_400
 

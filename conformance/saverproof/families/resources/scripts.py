@@ -17,13 +17,13 @@ from saverproof.families.resources.work import (
     Work,
     leave,
 )
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.plain_calls import calling, source_of, with_saver
 from saverproof.scripts.script import complaint, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import first_to_complain
-from saverproof.targets.target import Target
 
 _TRIED = 3
 """Leaks for which a script is tried."""

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from saverproof.errors import CorpusError
-from saverproof.facts import Facts
 from saverproof.families.upgrade.corpus_folder import Corpus, KeptProgram, Origin
 from saverproof.families.upgrade.handovers import ComparedFacts, not_opened
 from saverproof.families.upgrade.openings import NO_OPENING, store_opening
@@ -21,9 +20,10 @@ from saverproof.families.upgrade.trials import (
     Which,
     refusal_of,
 )
-from saverproof.steps.definitions import Program
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.facts import Facts
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 
 ONLY_FILES = "only savers in files are kept so far"
 _MOST_SHOWN = 1_000_000

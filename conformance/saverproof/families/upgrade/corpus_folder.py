@@ -21,8 +21,8 @@ from typing import Any
 
 from saverproof.errors import CorpusError, describe
 from saverproof.families.upgrade.trials import Shown
-from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import Program
 
 FORMAT = 1
 """Changed when what an older kit would read is no longer what is meant."""

@@ -9,12 +9,12 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.upgrade import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.families.upgrade.judging import UpgradeJudging
 from saverproof.families.upgrade.replay import replay
-from saverproof.items import ItemPlan
 from saverproof.process import heartbeat
-from saverproof.targets.target import Target
+from saverproof.savers.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)

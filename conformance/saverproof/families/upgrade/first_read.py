@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.upgrade.programs import questions
 from saverproof.families.upgrade.release_process import ReleaseRaised
 from saverproof.families.upgrade.trials import ALL_NEW, ALL_OLD, Handover, ReleaseBench, Which
 from saverproof.programs.small import ONE
+from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.sqlite import raw
 
 NO_LOCK = "a write is held open in SQLite files alone, and there is none that can be locked"

@@ -22,7 +22,7 @@ from saverproof.families.upgrade.trials import (
     Which,
 )
 from saverproof.programs.shrinking import shrink
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
 
 HANDOVERS: Mapping[str, Handover] = MappingProxyType(
     {

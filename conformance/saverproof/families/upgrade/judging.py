@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from saverproof.contracts.tables import upgrade
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.machines.suiting import able_of
 from saverproof.families.tally import Tally
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.handovers import HANDOVERS, compared, shortened
@@ -17,11 +19,9 @@ from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProc
 from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.trials import Alone, ReleaseBench, Which
-from saverproof.items import Finding, ItemPlan
-from saverproof.machines.suiting import able_of
-from saverproof.releases.installed import Release
-from saverproof.steps.definitions import Program
-from saverproof.targets.target import Target
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.releases.installed import Release
+from saverproof.savers.targets.target import Target
 
 _BEHIND: Mapping[str, tuple[str, ...]] = {
     upgrade.WRITES_ON_OLD_DATA.id: (upgrade.READS_OLD_DATA.id,),

@@ -7,8 +7,8 @@ import inspect
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from saverproof.savers.targets.target import Target
 from saverproof.scripts.opening import opening_of
-from saverproof.targets.target import Target
 
 NO_OPENING = (
     "the target says nothing of how its saver is opened without the kit: expected "

@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from saverproof.execution.calls import get_config, list_arguments, put_call, put_writes_call
 from saverproof.families.upgrade.release_program import EXPRESSION
-from saverproof.model.store import Model
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.every_value import EVERY_VALUE
-from saverproof.steps.definitions import (
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     PLAIN,
     DeleteThread,
     DeltaHistory,
@@ -23,8 +22,9 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.steps.expanding import puts_of
-from saverproof.values import Value
+from saverproof.programs.steps.expanding import puts_of
+from saverproof.programs.values import Value
+from saverproof.savers.execution.calls import get_config, list_arguments, put_call, put_writes_call
 
 _FAMILIES = (
     *("ordering", "identity", "channels", "serialization"),

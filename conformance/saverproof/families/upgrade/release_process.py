@@ -17,7 +17,7 @@ from saverproof.errors import one_line
 from saverproof.families.upgrade import release_program
 from saverproof.families.upgrade.openings import StoreOpening
 from saverproof.process.environment import Setting
-from saverproof.workspace import Workspace
+from saverproof.savers.workspace import Workspace
 
 _PATIENCE_S = 60.0
 """Seconds for one answer. Drivers wait for a lock for five, some for ten or thirty."""

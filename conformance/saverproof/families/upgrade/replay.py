@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, unclear
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.handovers import HANDOVERS, compared
 from saverproof.families.upgrade.judging import FIRST_READ, REFUSED, bench_of
@@ -14,10 +15,9 @@ from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRais
 from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.trials import ALL_OLD, Alone, ReleaseBench
-from saverproof.items import Finding, ItemPlan
-from saverproof.releases.installed import kept
-from saverproof.steps.codec import from_json
-from saverproof.targets.target import Target
+from saverproof.programs.steps.codec import from_json
+from saverproof.savers.releases.installed import kept
+from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.contracts.tables import upgrade
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.upgrade.handovers import HANDOVERS
 from saverproof.families.upgrade.programs import written
 from saverproof.families.upgrade.setting_up import Trouble
 from saverproof.families.upgrade.trials import Odd, Which
-from saverproof.items import Finding, ItemPlan
-from saverproof.releases.installed import Release
-from saverproof.steps.codec import to_json
-from saverproof.steps.describing import describe
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.releases.installed import Release
 
 _WIDTH = 1_200
 _PHASE = "upgrade"

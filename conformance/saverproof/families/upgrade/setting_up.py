@@ -18,8 +18,8 @@ from saverproof.families.upgrade.trials import (
     Which,
 )
 from saverproof.programs.small import LATE_WRITES, TWO_WRITES
-from saverproof.steps.definitions import Program
-from saverproof.workspace import Workspace
+from saverproof.programs.steps.definitions import Program
+from saverproof.savers.workspace import Workspace
 
 PROGRAMS: tuple[Program, ...] = (TWO_WRITES, LATE_WRITES)
 AT_ONCE = 3

@@ -13,12 +13,12 @@ from saverproof.families.upgrade.openings import StoreOpening
 from saverproof.families.upgrade.programs import questions, settled, written
 from saverproof.families.upgrade.release_process import ReleaseProcess, ReleaseRaised
 from saverproof.families.upgrade.release_program import text_of
-from saverproof.model.store import Model
 from saverproof.programs.legality import objection
-from saverproof.steps.definitions import Program, Step
-from saverproof.targets.opening import fresh_workspace
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Program, Step
+from saverproof.savers.targets.opening import fresh_workspace
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 
 Shown = Mapping[str, str]
 """What a release shows of a program: facts by their names."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saverproof.contracts.tables import serialization, upsert
-from saverproof.execution.versions import NoVersionError
 from saverproof.judging import facts
 from saverproof.judging.attribution import write_conditions
 from saverproof.judging.attribution.contract_of_fact import (
@@ -19,9 +18,10 @@ from saverproof.judging.attribution.contract_of_fact import (
 from saverproof.judging.attribution.rule import Case
 from saverproof.judging.facts import OF_VALUES, Cause, Listed, Raised
 from saverproof.judging.filters import sort_of
-from saverproof.model import records
+from saverproof.programs.model import records
 from saverproof.programs.renaming import threads
-from saverproof.steps.definitions import CopyThread, GetTuple, IdForm, ListTuples
+from saverproof.programs.steps.definitions import CopyThread, GetTuple, IdForm, ListTuples
+from saverproof.savers.execution.versions import NoVersionError
 
 
 def due_to(*causes: Cause) -> Callable[[Case], bool]:

@@ -29,9 +29,9 @@ from saverproof.judging.attribution.features import EVIDENCE
 from saverproof.judging.facts import Cause, Fact, FilterSort, Judged
 from saverproof.judging.filters import sort_of
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model import records
-from saverproof.model.records import Circumstance, Provenance
-from saverproof.steps import definitions as steps
+from saverproof.programs.model import records
+from saverproof.programs.model.records import Circumstance, Provenance
+from saverproof.programs.steps import definitions as steps
 
 BY_FILTER: Mapping[FilterSort, str] = {
     FilterSort.EQUALITY: filtering.EQUALITY.id,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.contracts.tables import channels, identity, isolation
-from saverproof.model.metadata import merged
+from saverproof.programs.model.metadata import merged
+from saverproof.programs.steps.definitions import PLAIN, Extras, Program, Put, PutWrites, Step
 from saverproof.programs.trait import Trait
-from saverproof.steps.definitions import PLAIN, Extras, Program, Put, PutWrites, Step
-from saverproof.values import CATALOGUE, Value
+from saverproof.programs.values import CATALOGUE, Value
 
 NEVER_BEHIND_A_FEATURE = frozenset(
     {identity.INPUTS_UNTOUCHED.id, isolation.WORKSPACES.id, channels.VERSIONS_INCREASE.id}

@@ -44,11 +44,11 @@ from saverproof.judging.scenes.clones import CLONES
 from saverproof.judging.scenes.close_again import CloseAgain
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model.records import Circumstance
 from saverproof.programs import renaming, rewriting, rewriting_batches
+from saverproof.programs.model.records import Circumstance
 from saverproof.programs.rewriting_batches import is_mixed, is_special
-from saverproof.steps import definitions as steps
-from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
+from saverproof.programs.steps import definitions as steps
+from saverproof.programs.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
 _PLAIN_GROUPS = frozenset({"plain"})
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})

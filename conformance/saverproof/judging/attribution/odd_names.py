@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from saverproof.programs import renaming
-from saverproof.steps.definitions import Program, PutWrites, Step
+from saverproof.programs.steps.definitions import Program, PutWrites, Step
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]{1,60}\d*")
 _PLAIN_NODE = re.compile(r"[a-z]{1,60}(_?\d+)?")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from saverproof.judging.facts import Difference, Fact
-from saverproof.model.records import Address, PendingWrite, Record
-from saverproof.model.store import Model
-from saverproof.steps.definitions import Put, PutWrites, Step
+from saverproof.programs.model.records import Address, PendingWrite, Record
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Put, PutWrites, Step
 
 
 @dataclass(frozen=True, slots=True)

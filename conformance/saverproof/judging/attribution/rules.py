@@ -13,8 +13,8 @@ from saverproof.judging.attribution.rule import Case, Rule
 from saverproof.judging.attribution.rules_of_answers import ANSWERS
 from saverproof.judging.attribution.rules_of_changes import CHANGES
 from saverproof.judging.facts import Difference
-from saverproof.model.store import Model
-from saverproof.steps.definitions import OwnStep, Step
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import OwnStep, Step
 
 OWN = (
     Rule(

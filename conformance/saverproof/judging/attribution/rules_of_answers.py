@@ -17,7 +17,7 @@ from saverproof.judging.attribution.rule import Rule, after
 from saverproof.judging.facts import OF_VALUES, OF_WRITES, Cause
 from saverproof.judging.scenes.event_loop import CallOnLoop
 from saverproof.judging.scenes.files import CheckFiles
-from saverproof.steps.definitions import Put, PutWrites
+from saverproof.programs.steps.definitions import Put, PutWrites
 
 SHOWN = OF_VALUES | {
     facts.ADDRESS,

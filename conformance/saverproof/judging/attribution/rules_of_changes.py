@@ -9,8 +9,8 @@ from saverproof.judging.attribution.contract_of_fact import WHOLE_STEP, of_whole
 from saverproof.judging.attribution.rule import Case, Rule, after
 from saverproof.judging.facts import OF_WRITES
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model import records
-from saverproof.steps.definitions import CopyThread, Put, PutWrites
+from saverproof.programs.model import records
+from saverproof.programs.steps.definitions import CopyThread, Put, PutWrites
 
 STEPS = (
     Rule(

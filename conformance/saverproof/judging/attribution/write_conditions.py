@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from saverproof.judging.attribution.rule import Case
 from saverproof.judging.facts import WRITE_VALUE
 from saverproof.judging.made_values import made_of
-from saverproof.model.records import ADDED, SPECIAL_INDEX, PendingWrite
-from saverproof.steps.definitions import PutWrites
-from saverproof.steps.identifiers import task_id
-from saverproof.values import same
+from saverproof.programs.model.records import ADDED, SPECIAL_INDEX, PendingWrite
+from saverproof.programs.steps.definitions import PutWrites
+from saverproof.programs.steps.identifiers import task_id
+from saverproof.programs.values import same
 
 
 def _batch(case: Case) -> PutWrites:

@@ -9,15 +9,15 @@ from typing import ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import lifecycle
-from saverproof.execution.calls import address_config
 from saverproof.judging.context import Context
 from saverproof.judging.lifecycles import undisturbed
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import ListTuples, Step
+from saverproof.programs.steps.describing import text
 from saverproof.programs.theme import Theme
+from saverproof.savers.execution.calls import address_config
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import ListTuples, Step
-from saverproof.steps.describing import text
 
 
 @dataclass(frozen=True, slots=True)

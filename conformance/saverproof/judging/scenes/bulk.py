@@ -8,24 +8,24 @@ from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import serialization
-from saverproof.execution.calls import (
+from saverproof.judging import facts
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Difference, Fact, Raised
+from saverproof.judging.scenes.scene import Scene
+from saverproof.process import heartbeat
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Put, PutWrites, Step
+from saverproof.programs.steps.describing import checkpoint, text
+from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value, same
+from saverproof.savers.execution.calls import (
     address_config,
     put_call,
     put_writes_call,
     read_config,
 )
-from saverproof.judging import facts
-from saverproof.judging.context import Context
-from saverproof.judging.facts import Difference, Fact, Raised
-from saverproof.judging.scenes.scene import Scene
-from saverproof.model.store import Model
-from saverproof.process import heartbeat
-from saverproof.programs.theme import Theme
 from saverproof.scripts.complaints import compare, guarded
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Put, PutWrites, Step
-from saverproof.steps.describing import checkpoint, text
-from saverproof.values import Value, same
 
 _COUNT = Fact("count", "not everything that was stored is there")
 

@@ -12,10 +12,10 @@ from saverproof.contracts.tables import lifecycle
 from saverproof.judging.context import Context
 from saverproof.judging.lifecycles import undisturbed
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Reopen, Step
 from saverproof.programs.theme import Theme
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Reopen, Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,22 +9,22 @@ from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import isolation
-from saverproof.execution.settled_calls import Calls
-from saverproof.execution.store import Store
-from saverproof.execution.versions import versions_of
 from saverproof.judging import facts
 from saverproof.judging.answers import field, shown_id
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.store_check import check_store
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import GetTuple, Put, Step
+from saverproof.programs.steps.describing import checkpoint, text
 from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value
+from saverproof.savers.execution.settled_calls import Calls
+from saverproof.savers.execution.store import Store
+from saverproof.savers.execution.versions import versions_of
 from saverproof.scripts.complaints import complain, guarded
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import GetTuple, Put, Step
-from saverproof.steps.describing import checkpoint, text
-from saverproof.values import Value
 
 _SEEN = Fact("seen", "what is stored elsewhere is seen")
 _PUT = Fact("put", "storing it changes what is stored elsewhere")

@@ -15,25 +15,25 @@ from typing import Any, ClassVar
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import parity
 from saverproof.errors import OpeningError
-from saverproof.execution.settled_calls import Calls, perform
-from saverproof.execution.store import Store
-from saverproof.execution.versions import versions_of
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model.store import Model
 from saverproof.process import heartbeat
 from saverproof.process.standstill import ends
+from saverproof.programs.model.store import Model
 from saverproof.programs.operations import OPERATIONS
+from saverproof.programs.steps.definitions import Step
+from saverproof.programs.steps.describing import call, checkpoint, text
 from saverproof.programs.theme import Theme
+from saverproof.savers.execution.settled_calls import Calls, perform
+from saverproof.savers.execution.store import Store
+from saverproof.savers.execution.versions import versions_of
+from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.statements import lines_of
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Step
-from saverproof.steps.describing import call, checkpoint, text
-from saverproof.targets.event_loop import EventLoop
 
 ON_THE_LOOP = ("get_tuple", "list", "delete_thread", "put", "put_writes")
 PATIENCE_S = 5.0

@@ -17,21 +17,21 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import isolation, serialization
-from saverproof.execution.calls import put_call
-from saverproof.execution.settled_calls import Calls
-from saverproof.execution.store import Store
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
 from saverproof.programs.operations import OPERATIONS
+from saverproof.programs.steps.definitions import Put, PutWrites, Step
 from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value
+from saverproof.savers.execution.calls import put_call
+from saverproof.savers.execution.settled_calls import Calls
+from saverproof.savers.execution.store import Store
 from saverproof.scripts.complaints import compare
 from saverproof.scripts.statements import write
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Put, PutWrites, Step
-from saverproof.values import Value
 
 _SECRETS = {
     "root": Value("text", "aardvark"),

@@ -9,15 +9,15 @@ from typing import ClassVar
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import lifecycle
 from saverproof.errors import OpeningError
-from saverproof.execution.settled_calls import Calls
-from saverproof.execution.store import Store, set_up
-from saverproof.execution.versions import versions_of
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
 from saverproof.programs.operations import OPERATIONS
 from saverproof.programs.theme import Theme
+from saverproof.savers.execution.settled_calls import Calls
+from saverproof.savers.execution.store import Store, set_up
+from saverproof.savers.execution.versions import versions_of
 from saverproof.scripts.statements import write
 from saverproof.scripts.writer import ScriptWriter
 

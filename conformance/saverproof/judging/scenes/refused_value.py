@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import serialization
-from saverproof.execution.calls import put_call, put_writes_call
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.store_check import check_store
-from saverproof.model.store import Model
 from saverproof.programs.makers.addresses import numbers_beside, some_address, unused
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Put, PutWrites, Step
+from saverproof.programs.steps.describing import checkpoint, text
 from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value
+from saverproof.savers.execution.calls import put_call, put_writes_call
 from saverproof.scripts.script import complaint
 from saverproof.scripts.statements import put_arguments, put_writes_arguments
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Put, PutWrites, Step
-from saverproof.steps.describing import checkpoint, text
-from saverproof.values import Value
 
 _BAD = Value("unserializable", 0)
 _TASK = 91

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from saverproof.contracts.contract import Contract
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact
-from saverproof.model.records import Address
-from saverproof.model.store import Model
 from saverproof.programs.legality import objection
+from saverproof.programs.model.records import Address
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import Step
+from saverproof.programs.steps.describing import words
 from saverproof.scripts.statements import NoScriptError, write
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Step
-from saverproof.steps.describing import words
 
 
 class Scene(Step, ABC, abstract=True):

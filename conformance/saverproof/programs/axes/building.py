@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Axis
 from saverproof.programs.axes.covering import Row
 from saverproof.programs.axes.removing import removal_of, run_of
-from saverproof.steps.definitions import (
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     GetTuple,
     IdForm,
     ListTuples,
@@ -23,7 +23,7 @@ from saverproof.steps.definitions import (
     Times,
     WalkPages,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 THREAD, BESIDE, COPY, ROOT = "a", "b", "copy", ""
 FIRST = 10

@@ -18,7 +18,7 @@ from saverproof.programs.axes.deltas import delta_program
 from saverproof.programs.axes.heavy import HEAVY_PROGRAMS
 from saverproof.programs.axes.log import AxisLog, Pair, pairs_of
 from saverproof.programs.renaming import renamed
-from saverproof.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program
 
 NO_ROOM = "it takes seconds, for which this profile or budget has no room"
 NOT_REACHED = "no program of this run used"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from saverproof.programs.axes import table
 from saverproof.programs.axes.covering import Row
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -20,7 +20,7 @@ from saverproof.steps.definitions import (
     Step,
     Times,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 THREAD, COPY, ROOT = "a", "copy", ""
 _CHANNELS = ("log", "size", "count", "notes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.steps.definitions import (
+from saverproof.programs.steps.definitions import (
     DeltaHistory,
     GetTuple,
     IdForm,
@@ -14,7 +14,7 @@ from saverproof.steps.definitions import (
     Times,
     WalkPages,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 THREAD, ROOT = "a", ""
 _ANN = {"user": "ann"}

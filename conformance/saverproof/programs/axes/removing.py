@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.covering import Row
-from saverproof.steps.definitions import (
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -20,7 +20,7 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 _LONG = "tenant-42/{0:04}/6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55/0b7c9d42-88a5-5c1f-8e0a-5f3d2c1b0a99"
 _RUNS: Mapping[str, tuple[str, str]] = {

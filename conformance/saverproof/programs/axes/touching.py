@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from saverproof.model.records import Version
-from saverproof.model.store import Model
 from saverproof.programs.axes import table, touching_deltas, touching_removals
 from saverproof.programs.axes.axis import Axis, Touched
 from saverproof.programs.axes.bounds import at_least
 from saverproof.programs.axes.texts import alike, oddities
-from saverproof.steps.definitions import (
+from saverproof.programs.model.records import Version
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -29,7 +29,7 @@ from saverproof.steps.definitions import (
     Times,
     WalkPages,
 )
-from saverproof.values import CATALOGUE, Value
+from saverproof.programs.values import CATALOGUE, Value
 
 _FORMS = {IdForm.ABSENT: "not there", IdForm.NONE: "None", IdForm.EMPTY: "empty text"}
 _SIZES = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.bounds import at_least
-from saverproof.steps.definitions import DeltaHistory, Put
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import DeltaHistory, Put
 
 _NEAR, _FAR = 2, 10
 """Depths in checkpoints: up to the first, a stored value is near a read; from the second, it is

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from saverproof.model.records import COPIED, SPECIAL_INDEX, Record
-from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Touched
-from saverproof.steps.definitions import (
+from saverproof.programs.model.records import COPIED, SPECIAL_INDEX, Record
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,

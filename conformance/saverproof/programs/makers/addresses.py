@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from random import Random
 
-from saverproof.model.records import Address
-from saverproof.model.store import Model
+from saverproof.programs.model.records import Address
+from saverproof.programs.model.store import Model
 from saverproof.programs.theme import Theme
 
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from saverproof.model.records import SPECIAL_INDEX
-from saverproof.model.store import ROOT, Model
 from saverproof.programs.makers.addresses import (
     fresh_number,
     place,
     some_address,
 )
 from saverproof.programs.makers.checkpoints import LOOP
+from saverproof.programs.model.records import SPECIAL_INDEX
+from saverproof.programs.model.store import ROOT, Model
+from saverproof.programs.steps.definitions import PutWrites, Step
 from saverproof.programs.theme import Theme, draw
-from saverproof.steps.definitions import PutWrites, Step
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 SPECIAL = tuple(SPECIAL_INDEX)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from saverproof.model.store import ROOT, Model
 from saverproof.programs.makers.addresses import (
     fresh_number,
     numbers_beside,
@@ -15,10 +14,11 @@ from saverproof.programs.makers.addresses import (
     some_address,
     unused,
 )
+from saverproof.programs.model.store import ROOT, Model
+from saverproof.programs.steps.definitions import Extras, IdForm, Put
+from saverproof.programs.steps.identifiers import mint
 from saverproof.programs.theme import Theme, draw
-from saverproof.steps.definitions import Extras, IdForm, Put
-from saverproof.steps.identifiers import mint
-from saverproof.values import Value
+from saverproof.programs.values import Value
 
 LOOP = Extras(loop=True)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from saverproof.model.store import ROOT, Model
 from saverproof.programs.makers.addresses import numbers_beside, place, unused
 from saverproof.programs.makers.checkpoints import LOOP
-from saverproof.programs.theme import Theme
-from saverproof.steps.definitions import (
+from saverproof.programs.model.store import ROOT, Model
+from saverproof.programs.steps.definitions import (
     DeltaHistory,
     GetTuple,
     IdForm,
     ListTuples,
     WalkPages,
 )
+from saverproof.programs.theme import Theme
 
 
 def get(model: Model, choose: Random, theme: Theme) -> GetTuple:

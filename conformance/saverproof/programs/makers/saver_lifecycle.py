@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from saverproof.model.store import Model
+from saverproof.programs.model.store import Model
+from saverproof.programs.steps.definitions import NextVersions, Reopen, SetUp
 from saverproof.programs.theme import Theme
-from saverproof.steps.definitions import NextVersions, Reopen, SetUp
 
 
 def reopen(model: Model, choose: Random, theme: Theme) -> Reopen:

@@ -1,0 +1,246 @@
+"""Finds the contract to blame for a breach, by running the program without some of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from saverproof.contracts.tables import parity
+from saverproof.families.machines.diagnosis import Diagnosis
+from saverproof.families.machines.patience import OutOfPatience
+from saverproof.families.machines.prediction import Predictor
+from saverproof.families.machines.traits import traits
+from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.families.machines.violations import Violation, kind_of, plain, plain_breaches
+from saverproof.judging.attribution.feature import Feature
+from saverproof.judging.attribution.features import REFUSED, asked_about
+from saverproof.judging.facts import OWN
+from saverproof.judging.session import Breach
+from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.programs.steps.definitions import OwnStep, Program, Step
+from saverproof.programs.trait import Trait
+
+SAME = parity.SAME_ANSWERS.id
+_MOST_NEEDS = 5
+"""Needs of a program after which no more are looked for: each takes a replay."""
+_LONG = 60
+"""Steps above which a program counts as long. Random programs are shorter. Looking at the whole
+store after each step costs the square of the steps.
+"""
+
+
+@dataclass(slots=True)
+class Blaming:
+    """A search that runs programs again to find the contract to blame, among those ``wanted``.
+
+    ``found`` has the first violation of each contract. Breaches that ``diagnosis`` predicts are
+    settled: only the others are looked into.
+    """
+
+    trials: Trials
+    wanted: frozenset[str]
+    watch_inputs: bool = False
+    found: dict[str, Violation] = field(default_factory=dict)
+    diagnosis: Diagnosis = field(init=False)
+    lately: list[tuple[Program, ProgramRun]] = field(default_factory=list)
+    """Programs that the current follow-up has run, with their runs: several questions use them."""
+
+    def __post_init__(self) -> None:
+        self.diagnosis = Diagnosis(Predictor(self.trials))
+
+    def use(self, trials: Trials) -> None:
+        """Run programs with these trials from now on."""
+        self.trials = self.diagnosis.predictor.like = trials
+
+    def blamed(self, program: Program, breach: Breach) -> str:
+        """Return the contract to blame for a breach that a shortened program shows."""
+        if breach.difference.kind is OWN or isinstance(breach.step, OwnStep):
+            return breach.contract
+        if added := self._own_behind(program, breach.contract):
+            return added
+        if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
+            return SAME
+        return self._culprit(program, breach)
+
+    def _own_behind(self, program: Program, name: str) -> str:
+        """Return the contract of the author's rule without whose steps the breach is gone, or
+        "".
+        """
+        for contract in dict.fromkeys(s.contract for s in program if isinstance(s, OwnStep)):
+            others = [s for s in program if not (isinstance(s, OwnStep) and s.contract == contract)]
+            if self._first(self._replay(others, until=name), name) is None:
+                return contract
+        return ""
+
+    def _culprit(self, program: Program, breach: Breach) -> str:
+        """Return the contract of the feature without which the breach is gone.
+
+        If there is no such feature, return the breach's own contract. If a simpler program shows
+        the same kind of difference and another contract is blamed there, go on with the simpler
+        program and that contract.
+        """
+        contract, kind = breach.contract, kind_of(breach)
+        asked: list[Feature] = []
+        while feature := self._next_to_ask(program, contract, kind, asked):
+            asked.append(feature)
+            simpler = feature.without(program)
+            similar = self._similar(self._replay(simpler), replace(breach, contract=contract))
+            if not similar:
+                return feature.contract or contract
+            if all(b.contract != contract for b in similar):
+                contract = similar[0].contract
+            program = simpler
+        return contract
+
+    def _left(self, run: ProgramRun) -> list[Breach]:
+        """Return the breaches of a run that the mistakes found so far do not predict."""
+        return plain(self.diagnosis.compare(run).left)
+
+    def _similar(self, run: ProgramRun, breach: Breach) -> list[Breach]:
+        """Return the unpredicted breaches with the contract or the kind of fact of ``breach``."""
+        kind = kind_of(breach)
+        # A checkpoint that cannot be read may make different calls raise.
+        kinds = REFUSED if kind in REFUSED else {kind}
+        return [b for b in self._left(run) if b.contract == breach.contract or kind_of(b) in kinds]
+
+    @staticmethod
+    def _next_to_ask(
+        program: Program, contract: str, kind: str, asked: list[Feature]
+    ) -> Feature | None:
+        left = (f for f in asked_about(program, contract, kind) if f not in asked)
+        return next(left, None)
+
+    def _replay(
+        self, program: Iterable[Step], *, thorough: bool = True, until: str | None = None
+    ) -> ProgramRun:
+        # With known mistakes, the first breach of a contract may be a predicted one.
+        until = None if self.diagnosis.found else until
+        return self.trials.replay(
+            program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
+        )
+
+    def _replay_once(self, program: Program) -> ProgramRun:
+        for known, run in self.lately:
+            if known == program:
+                return run
+        run = self._replay(program, thorough=False)
+        self.lately.append((program, run))
+        return run
+
+    def _attempt(
+        self, name: str, rewritten: Callable[[Program], Program] = tuple
+    ) -> Callable[[Program], Program | None]:
+        """Return a function that runs a program, cut to its first breach of contract ``name``.
+
+        It gives the program up to that breach, or None if there is no breach. ``rewritten`` is
+        applied to the program first. As soon as one long program has shown the breach by its own
+        reads, no other long program is looked at after every step.
+        """
+        shows_by_itself = False
+
+        def attempt(candidate: Program) -> Program | None:
+            nonlocal shows_by_itself
+            taken = rewritten(candidate)
+            long, breach = len(taken) > _LONG, None
+            if long:
+                run = self._replay(taken, thorough=False, until=name)
+                breach = self._first(run, name)
+                shows_by_itself |= breach is not None
+            if not (long and shows_by_itself):
+                run = self._replay(taken, until=name)
+                breach = self._first(run, name)
+            return None if breach is None else run.program[: breach.position]
+
+        return attempt
+
+    def shrunk(
+        self,
+        program: Program,
+        attempt: Callable[[Program], Program | None],
+        most_steps: int = MOST_STEPS,
+    ) -> tuple[Program, bool]:
+        """Return a shorter program, and True unless patience ended before it was as short as can
+        be.
+
+        Where opening a store takes long, candidates share one store. The result then has to show
+        the breach on a store of its own as well.
+        """
+        if self.trials.shared is not None:
+            if shown := self._shortened_together(program, attempt, most_steps):
+                return shown
+            # Data in the shared store may have been in the way: start it anew.
+            self.trials.shared.reopen()
+        return self._shortened(program, attempt, most_steps)
+
+    def _shortened_together(
+        self,
+        program: Program,
+        attempt: Callable[[Program], Program | None],
+        most_steps: int,
+    ) -> tuple[Program, bool] | None:
+        try:
+            with self.trials.sharing():
+                if attempt(program) is None:
+                    return None
+                short, whole = self._shortened(program, attempt, most_steps)
+            return None if attempt(short) is None else (short, whole)
+        except OutOfPatience:
+            return None
+
+    def _shortened(
+        self,
+        program: Program,
+        attempt: Callable[[Program], Program | None],
+        most_steps: int,
+    ) -> tuple[Program, bool]:
+        ended = False
+
+        def tried(candidate: Program) -> Program | None:
+            nonlocal ended
+            try:
+                return None if ended else attempt(candidate)
+            except OutOfPatience:
+                ended = True
+                self.trials.patience.allow_the_last()
+                return None
+
+        return shrink(program, tried, most_steps), not ended
+
+    def _looked_at(
+        self, program: Program, breach: Breach
+    ) -> tuple[tuple[Trait, ...], frozenset[str]]:
+        """Return the traits that a program needs, and the other contracts that it shows broken.
+
+        Both are empty if patience ends.
+        """
+        needs: list[Trait] = []
+        try:
+            also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
+            for each in traits(program):
+                if not self._similar(self._replay(each.without(program)), breach):
+                    needs.append(each)
+                if len(needs) == _MOST_NEEDS:
+                    break
+        except OutOfPatience:
+            return (), frozenset()
+        return tuple(needs), also
+
+    def _first(self, run: ProgramRun, contract: str) -> Breach | None:
+        return next((b for b in self._left(run) if b.contract == contract), None)
+
+    def _shown_by_each_api(self, program: Program, name: str) -> bool:
+        """Return whether a program shows the breach through each API alone."""
+        runs = (
+            self.trials.replay(program, watch_inputs=self.watch_inputs, until=name, apis=(api,))
+            for api in self.trials.apis
+        )
+        return all(self._first(run, name) for run in runs)
+
+    @property
+    def _crossed(self) -> bool:
+        return len(self.trials.apis) > 1
+
+    @property
+    def _holds_apis_together(self) -> bool:
+        """True if a breach may come from a difference between the two APIs."""
+        return self._crossed and SAME in self.wanted - self.found.keys()

@@ -1,0 +1,319 @@
+"""Finds the known mistakes that, put together, answer as a saver does.
+
+For each finding, a mistake is looked for that predicts exactly what the program shows, on top of
+the mistakes known already. Differences that the mistakes predict are proved to come from them. Any
+other difference is a further flaw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from saverproof.contracts.tables import isolation
+from saverproof.families.machines.prediction import (
+    Compared,
+    Predictor,
+    Signature,
+    compare,
+    signature,
+)
+from saverproof.families.machines.trials import ProgramRun
+from saverproof.judging.scenes.bulk import Bulk
+from saverproof.judging.session import Breach
+from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.mistakes.programs import shown
+
+_MOST_STEPS = 20_000
+"""Steps that an item may take to choose mistakes: about three seconds."""
+_MOST_UNLIKELY = 8_000
+"""Steps after which no unlikely mistakes are tried: those whose own programs show other facts. Few
+of them fit.
+"""
+_MOST_KEPT = 24
+"""Runs kept to choose between mistakes that predict one program alike. More runs tell nothing new.
+"""
+_MOST_ALIKE = 8
+"""Mistakes that predict one program alike and are compared on the kept runs. Beyond these, mistakes
+are alike on the kept runs as well.
+"""
+_LONGEST_KEPT = 60
+"""Steps of the longest run that is kept. Longer runs take more time than they are worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """A mistake that the saver makes, and the others that would explain as much."""
+
+    mistake: Mistake
+    instead: tuple[Mistake, ...] = ()
+
+
+@dataclass(slots=True)
+class Remembered:
+    """What the searches of one item have found out about a saver.
+
+    Each item begins with nothing: otherwise its verdicts would depend on the items that ran earlier
+    in the same process.
+
+    Attributes:
+        found: the mistakes that the saver makes.
+        told: the contracts that were found broken, and that no known mistake explains.
+        in_vain: the kinds of facts, with the contract blamed, that no mistake predicts.
+    """
+
+    found: list[Established] = field(default_factory=list)
+    told: set[str] = field(default_factory=set)
+    in_vain: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """A mistake that fits, its ``order`` among those found before, and how many breaches are
+    ``left``.
+    """
+
+    mistake: Mistake
+    order: tuple[Mistake, ...]
+    left: int
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """The mistakes found so far, each overriding those before it.
+
+    ``right`` are runs without a breach, ``wrong`` are runs with one. They decide between mistakes
+    that predict one program alike.
+    """
+
+    predictor: Predictor
+    pool: Sequence[Mistake] = MISTAKES
+    found: list[Established] = field(default_factory=list)
+    memory: Remembered = field(default_factory=Remembered)
+    """What other searches of the same saver have found. Those searches report it."""
+    recalled: int = 0
+    """Runs for which ``memory`` was asked. The count is limited, since an unknown flaw would ask
+    for every run.
+    """
+    right: list[ProgramRun] = field(default_factory=list)
+    wrong: list[ProgramRun] = field(default_factory=list)
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The mistakes of the saver that are known so far."""
+        return tuple(each.mistake for each in self.found)
+
+    @property
+    def contracts(self) -> frozenset[str]:
+        """The contracts that the known mistakes break."""
+        return frozenset(each.mistake.breaks for each in self.found)
+
+    def note(self, run: ProgramRun) -> None:
+        """Keep a run to choose between mistakes later, unless enough runs are kept or it is
+        long.
+        """
+        kept = self.wrong if run.breaches else self.right
+        if len(kept) < _MOST_KEPT and len(run.program) <= _LONGEST_KEPT:
+            kept.append(run)
+
+    def compare(self, run: ProgramRun) -> Compared:
+        """Compare what a run showed with what the mistakes found so far predict of it."""
+        if not run.breaches or not self.found:
+            return compare(run, None)
+        return self._compare(run, self.mistakes)
+
+    def _compare(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> Compared:
+        # Comparisons are kept: the same runs are compared again and again.
+        known: dict[tuple[str, ...], Compared] = run.notes.setdefault("compared", {})
+        names = tuple(each.name for each in mistakes)
+        if names not in known:
+            known[names] = compare(run, self.predictor.predict(run, mistakes))
+        return known[names]
+
+    def revise(self, run: ProgramRun) -> Compared:
+        """Compare a run with the prediction, and replace a mistake if another one predicts it
+        better.
+
+        The other mistake must explain the kept runs as well as the one it replaces.
+        """
+        compared = self.compare(run)
+        if compared.exact or not run.breaches:
+            return compared
+        for place, known in enumerate(self.found):
+            for other in known.instead:
+                chosen = [*self.mistakes]
+                chosen[place] = other
+                better = self._compare(run, chosen)
+                if len(better.left) < len(compared.left) and self._fits(chosen):
+                    rest = tuple(each for each in known.instead if each is not other)
+                    self.found[place] = Established(other, (*rest, known.mistake))
+                    return better
+        return compared
+
+    def recall(self, run: ProgramRun, wanted: Collection[str]) -> None:
+        """Take over mistakes that other searches have found of the saver, if they predict a run
+        better.
+
+        A mistake that breaks a ``wanted`` contract is not taken over: it has to be found anew, with
+        a program that shows it.
+        """
+        if not self.compare(run).left or self.recalled >= _MOST_KEPT:
+            return
+        self.recalled += 1
+        for known in self.memory.found:
+            if known.mistake.breaks in wanted or not self._may_add(known.mistake):
+                continue
+            before = self.compare(run)
+            for order in self._orders(known.mistake):
+                after = self._compare(run, order)
+                if after.missed <= before.missed and len(after.left) < len(before.left):
+                    self._take(known, order)
+                    break
+
+    def _take(self, added: Established, order: Sequence[Mistake]) -> None:
+        known = {each.mistake.name: each for each in (*self.found, added)}
+        self.found = [known[each.name] for each in order]
+        if all(each.mistake is not added.mistake for each in self.memory.found):
+            self.memory.found.append(added)
+
+    def _orders(self, mistake: Mistake) -> list[tuple[Mistake, ...]]:
+        """Return the orders in which a mistake can join those found so far: as the last, and as the
+        first.
+
+        The later one overrides the earlier one.
+        """
+        last, first = (*self.mistakes, mistake), (mistake, *self.mistakes)
+        return [last, first] if self.found else [last]
+
+    def _fits(self, mistakes: Sequence[Mistake]) -> bool:
+        """Return whether ``mistakes`` predict the kept runs at least as well as those found
+        so far.
+        """
+        known = self._score(self.mistakes)
+        return self._score(mistakes, to_beat=known - 1) >= known
+
+    def extend(
+        self, run: ProgramRun, breach: Breach, blamed: str, wanted: Collection[str]
+    ) -> Mistake | None:
+        """Return the mistake that predicts a breach exactly, and add it to those found so far.
+
+        Together with those it must predict nothing that the run did not show. Mistakes that break
+        the contract ``blamed`` by the rules are preferred, then mistakes that break a ``wanted``
+        contract. Among these, the one that predicts most of the run and of the kept runs is taken.
+        Return None if no mistake fits.
+        """
+        target, sort = signature(breach), (breach.difference.fact, blamed)
+        if sort in self.memory.in_vain:
+            return None
+        if all(run is not kept for kept in self.wrong):
+            self.wrong.append(run)
+        for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
+            fitting = [found for each in tier if (found := self._fitting(run, target, each))]
+            if fitting and (chosen := self._choose(fitting)) is not None:
+                return chosen
+        self.memory.in_vain.add(sort)
+        return None
+
+    def is_shown(self, mistake: Mistake) -> bool:
+        """Return whether a kept run shows the contract of a mistake broken, and not only
+        consequences.
+
+        If only consequences are seen, an unknown flaw may cause them too.
+        """
+        return any(
+            breach.contract == mistake.breaks
+            for run in self.wrong
+            for breach in self.compare(run).predicted
+        )
+
+    def _choose(self, fitting: Sequence[_Fitting]) -> Mistake | None:
+        """Take the best of several mistakes; return None if none predicts more than is known
+        already.
+        """
+        fewest = min(each.left for each in fitting)
+        alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
+        best, most = None, self._score(self.mistakes)
+        for each in alike:
+            if (score := self._score(each.order, to_beat=most)) > most:
+                best, most = each, score
+        if best is None:
+            return None
+        others = tuple(each.mistake for each in alike if each is not best)
+        self._take(Established(best.mistake, others), best.order)
+        self._drop_what_it_explains(best.mistake)
+        return best.mistake
+
+    def _drop_what_it_explains(self, added: Mistake) -> None:
+        """Drop earlier mistakes that the added one makes needless. It stands for them from
+        now on.
+        """
+        for known in [each for each in self.found if each.mistake is not added]:
+            rest = tuple(each for each in self.mistakes if each is not known.mistake)
+            if self._fits(rest):
+                self.found = [
+                    replace(each, instead=(*each.instead, known.mistake, *known.instead))
+                    if each.mistake is added
+                    else each
+                    for each in self.found
+                    if each is not known
+                ]
+
+    def standing_for(self, mistake: Mistake) -> Mistake:
+        """Return the mistake that has replaced this one, or this one if it was not replaced."""
+        if mistake in self.mistakes:
+            return mistake
+        stands = (each.mistake for each in self.found if mistake in each.instead)
+        return next(stands, mistake)
+
+    def _tiers(
+        self, run: ProgramRun, fact: str, blamed: str, wanted: Collection[str]
+    ) -> Iterator[list[Mistake]]:
+        """Yield groups of mistakes that may predict a fact, the likeliest group first."""
+        left = [each for each in self.pool if self._may_add(each)]
+        if any(isinstance(step, Bulk) for step in run.program):
+            # Such a program takes seconds, so only the likeliest mistakes are tried on it.
+            left = [each for each in left if each.breaks == blamed]
+        for belongs in (
+            lambda each: each.breaks == blamed,
+            lambda each: blamed in each.also or each.breaks in wanted,
+            lambda each: fact in shown().get(each.name, ()),
+            lambda _: self.predictor.steps < _MOST_UNLIKELY,
+        ):
+            tier = [each for each in left if belongs(each)]
+            left = [each for each in left if each not in tier]
+            yield tier
+
+    def _may_add(self, mistake: Mistake) -> bool:
+        # One that hangs would hang here too; the probe finds workspaces that share a store.
+        apart = mistake.breaks != isolation.WORKSPACES.id
+        return apart and not mistake.hangs and mistake not in self.mistakes
+
+    def _fitting(self, run: ProgramRun, target: Signature, mistake: Mistake) -> _Fitting | None:
+        """Join a mistake with those found so far; return None unless they predict the breach
+        exactly.
+        """
+        if self.predictor.steps > _MOST_STEPS:
+            return None
+        for order in self._orders(mistake):
+            compared = self._compare(run, order)
+            if not compared.missed and target in map(signature, compared.predicted):
+                return _Fitting(mistake, order, len(compared.left))
+        return None
+
+    def _score(self, mistakes: Sequence[Mistake], to_beat: float = -math.inf) -> int:
+        """Count the breaches of the kept runs that ``mistakes`` predict, less those wrongly
+        predicted.
+
+        Stop as soon as the count cannot exceed ``to_beat`` any more, and return what it could
+        still have reached: a run on a saver with these mistakes is what all this takes time for.
+        """
+        reachable = sum(len(run.breaches) + len(run.masked) for run in self.wrong)
+        for run in (*self.wrong, *self.right):
+            if reachable <= to_beat:
+                break
+            compared = self._compare(run, mistakes) if mistakes else compare(run, None)
+            reachable += len(compared.predicted) - compared.missed
+            if run.breaches:
+                reachable -= len(run.breaches) + len(run.masked)
+        return reachable

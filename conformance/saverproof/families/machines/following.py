@@ -1,0 +1,392 @@
+"""Follows up what programs showed: finds the contract that each breaks, and a short program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from saverproof.contracts.tables import isolation
+from saverproof.families.machines.blaming import Blaming
+from saverproof.families.machines.ledger import Ledger, LedgerEntry
+from saverproof.families.machines.prediction import compare, signature, signatures
+from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.violations import Violation, has_cause_of, plain
+from saverproof.judging.session import Breach
+from saverproof.mistakes import Mistake
+from saverproof.mistakes.programs import programs
+from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.programs.steps.codec import from_json
+from saverproof.programs.steps.definitions import Program
+from saverproof.programs.trait import Trait
+
+WORKSPACES = isolation.WORKSPACES.id
+MOST_CAUSES = 5
+"""Findings with different causes that are shown for one contract. More would only lengthen a
+report.
+"""
+_MOST_FLAWS_A_RUN = 6
+"""Flaws of one run that are looked into. Other runs show the remaining ones as well."""
+_LOOKS_IN_VAIN = 3
+"""Fruitless looks after which the differences blamed on one contract are left alone."""
+_LOOKS_WITHOUT_NEWS = 5
+"""Looks for one contract that may find only what is known. Each takes hundreds of calls."""
+_LEAST_ALLOWANCE = 2_000
+"""Calls of the saver that follow-ups may always take, however few calls the programs took."""
+STEPS_TO_BLAME = 1_000
+"""Steps spent on shortening a program that breaks another family's contract. That family's own
+items shorten theirs further.
+"""
+Behind: TypeAlias = tuple[str, ...]
+"""Contracts of other families, one of which is behind a difference. Empty if a finding shows it."""
+SHOWN: Behind = ()
+
+
+@dataclass(slots=True)
+class Following(Blaming):
+    """A search that follows up what runs showed, for the contracts in ``wanted``.
+
+    Once a flaw is found, runs are compared with a saver that has this flaw: any further difference
+    is another flaw. ``further`` has violations of a contract for a second cause. ``handed`` has
+    violations of other families' contracts.
+    """
+
+    further: list[Violation] = field(default_factory=list)
+    handed: dict[str, Violation] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+    in_vain: Counter[str] = field(default_factory=Counter)
+    """Looks that found nothing, counted by the contract that the difference was first blamed on."""
+    without_news: Counter[str] = field(default_factory=Counter)
+    """Looks that found only what was known, counted by the contract first blamed."""
+    stands: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """True where a mistake predicts a violation, by the mistake's name and the violation's
+    ``id()``.
+    """
+    spent: int = 0
+    """Calls of follow-ups that found no new contract of ``wanted``."""
+
+    @property
+    def violations(self) -> list[Violation]:
+        """All violations of wanted contracts, those of one contract next to each other."""
+        return [
+            self._as_known(violation)
+            for first in self.found.values()
+            for violation in (first, *(v for v in self.further if v.contract == first.contract))
+        ]
+
+    @property
+    def others(self) -> list[Violation]:
+        """The violations of other families' contracts that programs show by themselves."""
+        known = map(self._as_known, self.handed.values())
+        return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
+
+    def _as_known(self, violation: Violation) -> Violation:
+        """Return a violation with the mistake that is now taken to be behind it.
+
+        That is the mistake that has replaced the earlier one, if it predicts what the program
+        shows.
+        """
+        mistake = violation.mistake
+        if mistake is None:
+            return violation
+        standing = self.diagnosis.standing_for(mistake)
+        if standing is mistake or not self._stands_for(standing, violation):
+            return violation
+        return replace(violation, mistake=standing)
+
+    def _stands_for(self, mistake: Mistake, violation: Violation) -> bool:
+        key = (mistake.name, id(violation))
+        if key not in self.stands:
+            predictor = self.diagnosis.predictor
+            run = predictor.replay(violation.program, [mistake], watch_inputs=self.watch_inputs)
+            said = () if run is None else signatures(run)
+            self.stands[key] = signature(violation.breach) in said
+        return self.stands[key]
+
+    def follow_up(self, run: ProgramRun) -> None:
+        """Look into the breaches of a run that the flaws found so far do not predict."""
+        self.diagnosis.note(run)
+        if not run.breaches:
+            return
+        entry = self.ledger.enter(run)
+        with self.trials.patience.following_up(self.trials.calls):
+            self._follow_up(entry)
+
+    def _follow_up(self, entry: LedgerEntry) -> None:
+        self.lately.clear()
+        self.diagnosis.recall(entry.run, self.wanted)
+        looked: set[str] = set()
+        for _ in range(_MOST_FLAWS_A_RUN):
+            self._weigh(entry)
+            concerned = [b for b in plain(entry.left) if self._concerns(b.contract, looked)]
+            breach = max(concerned, key=lambda b: b.contract == WORKSPACES, default=None)
+            if breach is None:
+                break
+            looked.add(breach.contract)
+            before, known, news = self.trials.calls, len(self.found), self._news
+            behind = self._look_into(entry.run, breach)
+            self.without_news[breach.contract] += self._news == news
+            if behind is None:
+                self.in_vain[breach.contract] += 1
+            else:
+                self.ledger.tell(entry, breach, behind)
+                looked.discard(breach.contract)
+            if len(self.found) == known:
+                self.spent += self.trials.calls - before
+
+        self._show_what_is_known(entry.run)
+
+    def _show_what_is_known(self, run: ProgramRun) -> None:
+        """Add a finding for each contract that a known mistake breaks and no finding shows yet."""
+        for breach in plain(run.breaches):
+            name = breach.contract
+            if name in self.found or name not in self.wanted & self.diagnosis.contracts:
+                continue
+            mistake = next(each for each in self.diagnosis.mistakes if each.breaks == name)
+            shown = self._alone(run.program[: breach.position], name, mistake)
+            if shown is not None:
+                self._keep(name, *shown, shortened=True, mistake=mistake)
+
+    def _alone(
+        self, program: Program, name: str, mistake: Mistake
+    ) -> tuple[Program, Breach] | None:
+        """Return a short program that breaks a contract even if this is the saver's only mistake.
+
+        Return its breach with it, or None if there is no such program.
+        """
+        predictor = self.diagnosis.predictor
+
+        def attempt(candidate: Program) -> Program | None:
+            run = predictor.replay(candidate, [mistake], watch_inputs=self.watch_inputs)
+            if run is None:
+                return None
+            breach = next((b for b in plain(run.breaches) if b.contract == name), None)
+            return None if breach is None else run.program[: breach.position]
+
+        start = attempt(program)
+        if start is None:
+            return None
+        short = shrink(start, attempt, STEPS_TO_BLAME)
+        run = self._replay(short)
+        predicted = compare(run, predictor.predict(run, [mistake])).predicted
+        breach = next((b for b in plain(predicted) if b.contract == name), None)
+        return None if breach is None else (short, breach)
+
+    def _weigh(self, entry: LedgerEntry) -> None:
+        """Update which differences of a run are shown or explained by findings."""
+        left = self._not_shown(entry.run, self.diagnosis.revise(entry.run).left)
+        self.ledger.weigh(entry, self._not_taken_out(entry.run, left))
+
+    def _not_shown(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
+        return tuple(breach for breach in left if not self.is_shown(run, breach))
+
+    def is_shown(self, run: ProgramRun, breach: Breach) -> bool:
+        """Return whether a finding shows this very difference by this very program.
+
+        The contract that the finding blames makes no difference.
+        """
+        return any(
+            violation.program == run.program[: breach.position]
+            and signature(violation.breach) == signature(breach)
+            for violation in (*self.found.values(), *self.further, *self.handed.values())
+        )
+
+    def _not_taken_out(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
+        """Return the differences that stay when the needs of findings are taken out of the program.
+
+        Only findings that no known mistake predicts are considered. Differences of a contract that
+        was found broken are returned without this test.
+        """
+        for need in self._needs:
+            if self._exhausted or all(breach.contract in self.found for breach in left):
+                return left
+            left = self._staying(need.without(run.program), run, left)
+        return left
+
+    @property
+    def _needs(self) -> list[Trait]:
+        """The needs of the findings that no known mistake predicts.
+
+        Kinds of steps are left out: without such steps other flaws disappear as well, which proves
+        nothing.
+        """
+        found = (v for v in (*self.violations, *self.handed.values()) if v.mistake is None)
+        return [need for violation in found for need in violation.needs if not need.whole_step]
+
+    def _staying(
+        self, program: Program, run: ProgramRun, left: tuple[Breach, ...]
+    ) -> tuple[Breach, ...]:
+        """Return the differences in ``left`` that the reduced ``program`` shows as well."""
+        if program == run.program:
+            return left
+        stay = {breach.contract for breach in self._left(self._replay_once(program))}
+        return tuple(b for b in left if b.contract in self.found or b.contract in stay)
+
+    def _concerns(self, name: str, looked: Collection[str]) -> bool:
+        """Return whether differences first blamed on contract ``name`` are worth another look."""
+        if WORKSPACES in self.found:
+            # Anything seen now may be data that another workspace put into a shared store.
+            return False
+        if name in looked or self.in_vain[name] >= _LOOKS_IN_VAIN:
+            return False
+        if self.without_news[name] >= _LOOKS_WITHOUT_NEWS:
+            return False
+        if name in self.found:
+            return not self._exhausted and self._causes(name) < MOST_CAUSES
+        known = name in self.handed or name in self.diagnosis.memory.told
+        return name in self.wanted or not (known or self._exhausted)
+
+    @property
+    def _news(self) -> tuple[int, int]:
+        """The numbers of violations and of mistakes known so far, to tell whether a look
+        found any.
+        """
+        return len(self.violations) + len(self.handed), len(self.diagnosis.found)
+
+    def _causes(self, contract: str) -> int:
+        return sum(violation.contract == contract for violation in self.violations)
+
+    @property
+    def _exhausted(self) -> bool:
+        """True if enough calls were spent on follow-ups that found no contract of this item."""
+        return self.spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self.spent) // 2)
+
+    def _look_into(self, run: ProgramRun, breach: Breach) -> Behind | None:
+        """Find the cause of a breach; return None if it was not found."""
+        program, name = run.program[: breach.position], breach.contract
+        thorough = self._replay(program)
+        shown = self._left(thorough)
+        if not thorough.breaches:
+            return self._unsteady(program, name)
+        if not any(each.contract == name for each in shown):
+            # With a closer look, the program first shows the breach that this one came from.
+            if not shown:
+                return self._as_it_was(run, breach)
+            name = shown[0].contract
+        return self._settle(thorough.program, name)
+
+    def _as_it_was(self, run: ProgramRun, breach: Breach) -> Behind | None:
+        """Look for a mistake that predicts a breach which is gone when more is looked at."""
+        mistake = self.diagnosis.extend(run, breach, breach.contract, self.wanted)
+        if mistake is None:
+            return None
+        program = run.program[: breach.position]
+        return self._keep(breach.contract, program, breach, shortened=False, mistake=mistake)
+
+    def _unsteady(self, program: Program, name: str) -> Behind | None:
+        """Replay a program as it was, when shortening or closer looks have lost its breach.
+
+        The looks may hide the flaw, or it may show by chance. Return None if the breach does not
+        show again: it then stays unknown, with the program as its example.
+        """
+        if name not in self.wanted or name in self.found:
+            return None
+        runs = (self._replay(program, thorough=thorough) for thorough in (False, True))
+        again = next((seen for run in runs if (seen := self._first(run, name))), None)
+        if again is None:
+            return None
+        self.found[name] = Violation(name, program, again, shortened=False)
+        return SHOWN
+
+    def _settle(self, program: Program, name: str) -> Behind | None:
+        """Shorten a program for one breach, and find the contract to blame."""
+        most = MOST_STEPS if name in self.wanted else STEPS_TO_BLAME
+        attempt = self._attempt(name)
+        # A long program that shows the breach by its own reads is not looked at more closely.
+        shown = attempt(program)
+        if shown is None:
+            return self._unsteady(program, name)
+        short, shortened = self.shrunk(shown, attempt, most)
+        run = self._replay(short)
+        breach = self._first(run, name)
+        if breach is None:
+            return self._unsteady(program, name)
+        contract = self.blamed(short, breach)
+        mistake = self.diagnosis.extend(run, breach, contract, self.wanted)
+        if mistake is not None and self.diagnosis.is_shown(mistake):
+            contract = mistake.breaks
+        if mistake is not None and len(self.diagnosis.found) > 1:
+            short, breach = self._alone(shown, name, mistake) or (short, breach)
+        behind = self._keep(contract, short, breach, shortened=shortened, mistake=mistake)
+        if mistake is not None and mistake.breaks in self.wanted - self.found.keys():
+            # The breach that the rules blame may only follow from the mistake's own.
+            self._show_mistake(mistake)
+        return behind
+
+    def _keep(
+        self,
+        contract: str,
+        program: Program,
+        breach: Breach,
+        *,
+        shortened: bool,
+        mistake: Mistake | None,
+    ) -> Behind | None:
+        """Keep a violation, unless it was found already."""
+        needs, also = self._looked_at(program, breach)
+        violation = Violation(
+            contract,
+            program,
+            replace(breach, contract=contract),
+            needs,
+            also - {contract, breach.contract},
+            shortened,
+            mistake,
+        )
+        if contract == WORKSPACES:
+            self.handed.clear()
+        if mistake is None:
+            self.diagnosis.memory.told.add(contract)
+        if contract not in self.wanted:
+            return self._hand_over(violation)
+        known = [v for v in self.violations if v.contract == contract]
+        if mistake is None and any(has_cause_of(violation, other) for other in known):
+            return None
+        if known:
+            self.further.append(violation)
+        else:
+            self.found[contract] = violation
+        return SHOWN
+
+    def _hand_over(self, violation: Violation) -> Behind:
+        """Keep a violation of another family's contract.
+
+        It is not kept if it follows from a mistake that breaks a further contract, which the
+        program does not show by itself.
+        """
+        contract, mistake = violation.contract, violation.mistake
+        if mistake is not None and mistake.breaks != contract:
+            return (mistake.breaks, contract)
+        self.handed.setdefault(contract, violation)
+        return SHOWN
+
+    def _show_mistake(self, mistake: Mistake) -> None:
+        shown = (
+            v for v in self.violations if v.mistake is mistake and v.contract == mistake.breaks
+        )
+        there = next(shown, None)
+        if there is not None and self._predicted(there.program, mistake, there.breach):
+            return
+        known = programs().get(mistake.name)
+        program = () if known is None else from_json(known)
+        breach = self._predicted(program, mistake) if program else None
+        if breach is None:
+            return
+        if there is not None:
+            self.further = [v for v in self.further if v.program != there.program]
+            if self.found.get(there.contract, there).program == there.program:
+                self.found.pop(there.contract, None)
+        self._keep(mistake.breaks, program, breach, shortened=True, mistake=mistake)
+
+    def _predicted(
+        self, program: Program, mistake: Mistake, like: Breach | None = None
+    ) -> Breach | None:
+        """Return the first breach of a program that this mistake predicts, or None.
+
+        With ``like``, return the first predicted breach that is like that one.
+        """
+        run = self._replay(program)
+        compared = compare(run, self.diagnosis.predictor.predict(run, [mistake]))
+        wanted = None if like is None else signature(like)
+        return next((b for b in plain(compared.predicted) if wanted in (None, signature(b))), None)

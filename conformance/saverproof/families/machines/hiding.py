@@ -1,0 +1,88 @@
+"""Finds known mistakes that a saver might make without any run having shown it.
+
+One flaw may hide another: where a listing raises, its order is not seen. A run rules a mistake out
+if it would have shown the mistake, and what the mistake would change was looked at and was right. A
+mistake that no run rules out keeps its contract from being held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from saverproof.families.machines.diagnosis import Diagnosis
+from saverproof.families.machines.prediction import signature, signatures
+from saverproof.families.machines.trials import ProgramRun
+from saverproof.judging import facts
+from saverproof.judging.facts import OF_WRITES, Raised
+from saverproof.judging.session import Breach
+from saverproof.mistakes import Mistake
+
+_MOST_STEPS = 20_000
+"""Steps that may be taken to rule mistakes out: two or three seconds."""
+_OF_ALL = frozenset(
+    {facts.MISSING, facts.EXTRA, facts.UNREADABLE, facts.MALFORMED, facts.ADDRESS, facts.LATEST}
+)
+"""Facts about a whole answer. Where one of them differs, nothing else of the answer is compared."""
+
+
+@dataclass(slots=True)
+class Hiding:
+    """A search for mistakes that nothing which was run rules out."""
+
+    diagnosis: Diagnosis
+    _spent: int = 0
+
+    def hides(self, mistake: Mistake, own: ProgramRun) -> bool:
+        """Return whether no run rules out a mistake: neither its ``own`` program's, nor a kept one.
+
+        Return False for a mistake that its own program does not show here.
+        """
+        alone = self._alone(own, mistake)
+        if alone is None or not alone.breaches or self._tells(own, alone):
+            return False
+        return not any(self._tells(run, self._alone(run, mistake)) for run in self._kept())
+
+    def _kept(self) -> Iterator[ProgramRun]:
+        for run in (*self.diagnosis.right, *self.diagnosis.wrong):
+            if self._spent > _MOST_STEPS:
+                return
+            yield run
+
+    def _alone(self, run: ProgramRun, mistake: Mistake) -> ProgramRun | None:
+        """Return the run that a saver with this mistake alone would give."""
+        predictor = self.diagnosis.predictor
+        before = predictor.steps
+        alone = predictor.predict(run, [mistake])
+        self._spent += predictor.steps - before
+        # These steps do not count for the search for mistakes, which has a limit of its own.
+        predictor.steps = before
+        return alone
+
+    @staticmethod
+    def _tells(run: ProgramRun, alone: ProgramRun | None) -> bool:
+        """Return whether a run shows what a mistake would, or looked there and found nothing
+        wrong.
+        """
+        if alone is None:
+            return False
+        seen = [*run.breaches, *run.masked]
+        said = {*signatures(run), *map(signature, run.masked)}
+        return any(
+            signature(breach) in said or not any(_spoils(other, breach) for other in seen)
+            for breach in alone.breaches
+        )
+
+
+def _spoils(other: Breach, breach: Breach) -> bool:
+    """Return whether one breach leaves unknown if a later or equal look would show another."""
+    one, two = other.difference, breach.difference
+    if other.position > breach.position:
+        return False
+    places = (one.address, two.address)
+    if None in places and other.position < breach.position:
+        return False
+    if None not in places and one.address != two.address:
+        return False
+    alike = one.fact == two.fact or {one.kind, two.kind} <= OF_WRITES
+    return alike or one.kind in _OF_ALL or isinstance(one.observed, Raised)

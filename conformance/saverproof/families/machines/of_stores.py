@@ -1,0 +1,296 @@
+"""State machines of the families about whole stores: separation, filters, deletion, reopening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
+from typing import Any
+
+from saverproof.contracts.tables import (
+    deletion,
+    delta_history,
+    filtering,
+    interface,
+    isolation,
+    lifecycle,
+    parity,
+)
+from saverproof.families.machines.machine import SaverMachine
+from saverproof.judging.scenes.abandoned_list import AbandonList
+from saverproof.judging.scenes.clones import clone_or_drop
+from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.elsewhere import Elsewhere
+from saverproof.judging.scenes.event_loop import ON_THE_LOOP, CallOnLoop
+from saverproof.judging.scenes.files import CheckFiles
+from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOperation
+from saverproof.programs.directed import (
+    FILTERS,
+    HOSTILE_THREADS,
+    JOINED,
+    NAMESPACES,
+    ODD_NAMESPACES,
+    SAME_IDS,
+)
+from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE, HOLDING
+from saverproof.programs.makers import (
+    batches,
+    checkpoints,
+    reads,
+    saver_lifecycle,
+    whole_threads,
+)
+from saverproof.programs.names import (
+    HOSTILE,
+    HOSTILE_FILTERS,
+    NESTED,
+)
+from saverproof.programs.questions import questions
+from saverproof.programs.removals import ALIKE, DELTAS, MANY, REMOVALS
+from saverproof.programs.steps.definitions import (
+    Step,
+)
+from saverproof.programs.theme import Theme
+from saverproof.programs.values.metadata import FILTER_KEYS, FILTER_VALUES
+from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
+
+
+def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
+    """Return a script that makes each operation the first on a new store, set up and not set up."""
+
+    def scene(choose: Random) -> tuple[Step, ...]:
+        return tuple(
+            FirstOperation(name, set_up) for name in operations for set_up in (True, False)
+        )
+
+    return scene
+
+
+def _isolation() -> tuple[Theme, ...]:
+    whole: Weights = {**GENERAL, reads.list_all: 2, reads.list_in_form: 1}
+    brief: Weights = {**PUTS, batches.writes: 4, reads.get: 3, reads.list_: 6, reads.list_all: 1}
+    forget: Weights = {whole_threads.delete_thread: 1}
+    return (
+        Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
+        Theme("namespaces", {**whole, reads.get_elsewhere: 2}, name_sets=NESTED, whole_store=True),
+        Theme(
+            "hostile threads",
+            {**brief, whole_threads.delete_thread: 2},
+            name_sets=HOSTILE,
+            length=30,
+            whole_store=True,
+        ),
+        Theme("hostile filters", {**PUTS, reads.list_filtered: 6}, filters=HOSTILE_FILTERS),
+        Theme("workspaces", {**PUTS, Elsewhere.make: 4}, length=12, whole_store=True),
+        Theme(
+            "files",
+            script=lambda choose: (
+                Elsewhere("a", choose.randint(1, 3)),
+                CheckFiles("private"),
+            ),
+        ),
+    )
+
+
+class IsolationMachine(SaverMachine):
+    """Threads, namespaces and workspaces, which must be kept apart."""
+
+    enforces = isolation.TABLE.contracts
+    themes = _isolation()
+    examples = (
+        *(*HOSTILE_THREADS, *JOINED, *NAMESPACES, *ODD_NAMESPACES, *SAME_IDS, *FILTERS),
+        *ALIKE,
+    )
+
+
+def _filter_() -> tuple[Theme, ...]:
+    lists: Weights = {reads.list_filtered: 8, reads.get: 1}
+    plain = tuple(v for v in FILTER_VALUES if not isinstance(v, bool))
+    some = tuple({key: value} for key in FILTER_KEYS[:2] for value in plain)
+    cases = tuple({key: value} for key in FILTER_KEYS for value in ("a", "A", 1, ""))
+    flags = tuple({"flag": flag} for flag in (True, False))
+    dotted: tuple[Mapping[str, Any], ...] = ({"a.b": 1}, {"a": {"b": 1}}, {"a.b": "x", "a": 1}, {})
+    near = (0, 1, -1, 10, 2**31, 2**31 + 1, 2**53, 2**53 + 1, 0.5, 0.3, 0.1 + 0.2)
+    numbers = tuple({"score": number} for number in near)
+    nested: tuple[Mapping[str, Any], ...] = (
+        {"info": {"k": 1}},
+        {"info": {"k": 1, "m": 2}},
+        {"info": [1, 2]},
+        {"info": []},
+        {},
+    )
+    return (
+        Theme("values", {**PUTS, **lists}, metadata=some, filters=some),
+        Theme("keys", {**PUTS, **lists}, metadata=cases, filters=cases),
+        Theme("numbers", {**PUTS, **lists}, metadata=numbers, filters=numbers),
+        Theme("booleans", {**PUTS, **lists}, metadata=(*flags, {}), filters=flags),
+        Theme(
+            "several keys",
+            {**PUTS, **lists},
+            metadata=tuple({"kind": k, "rank": n} for k in ("x", "y") for n in (1, 2)),
+            filters=tuple({"kind": k, "rank": n} for k in ("x", "y") for n in (1, 2, 3)),
+        ),
+        Theme(
+            "none",
+            {**PUTS, **lists},
+            metadata=({"user": None}, {"user": "ann"}, {}),
+            filters=({"user": None},),
+        ),
+        Theme("nested", {**PUTS, **lists}, metadata=nested, filters=nested[:-1]),
+        Theme("dotted", {**PUTS, **lists}, metadata=dotted, filters=({"a.b": 1}, {"a.b": "x"})),
+    )
+
+
+class FilterMachine(SaverMachine):
+    """Listings that are filtered by metadata."""
+
+    enforces = filtering.TABLE.contracts
+    themes = _filter_()
+    examples = (*FILTER_VALUES_ALIKE, HOLDING, questions(limit=None))
+
+
+def _deletion() -> tuple[Theme, ...]:
+    steps: Weights = {**PUTS, **WRITES, reads.list_: 2}
+    copies: Weights = {whole_threads.copy_thread: 5, whole_threads.delete_thread: 3}
+    delta: Weights = {
+        checkpoints.put_delta: 8,
+        batches.writes: 6,
+        whole_threads.prune_to_latest: 1,
+        checkpoints.put: 1,
+    }
+    theme = partial(Theme, whole_store=True)
+    return (
+        theme("threads", {**steps, whole_threads.delete_thread: 3}, threads=("a", "a1", "b")),
+        theme(
+            "runs",
+            {**steps, whole_threads.delete_runs: 2},
+            runs=("run-1", "run-2", "run-10"),
+            needs=frozenset({"delete_for_runs"}),
+        ),
+        theme(
+            "copies",
+            {**steps, batches.writes_early: 5, **copies},
+            threads=("a", "b", "c"),
+            needs=frozenset({"copy_thread"}),
+        ),
+        theme("pruning", {**steps, whole_threads.prune: 6}, needs=frozenset({"prune"})),
+        theme(
+            "pruning deltas",
+            delta,
+            threads=("a",),
+            namespaces=("", "child"),
+            channels=("log", "count"),
+            needs=frozenset({"prune", "delta_history"}),
+        ),
+    )
+
+
+class DeletionMachine(SaverMachine):
+    """Threads and runs that are deleted, copied and pruned."""
+
+    enforces = deletion.TABLE.contracts
+    themes = _deletion()
+    examples = (*REMOVALS, *DELTAS, *MANY)
+
+
+def _delta_history() -> tuple[Theme, ...]:
+    steps: Weights = {
+        checkpoints.put_delta: 8,
+        checkpoints.put: 2,
+        batches.writes: 8,
+        batches.writes_again: 1,
+    }
+    return (
+        Theme(
+            "deltas",
+            {**steps, reads.delta_history: 6},
+            channels=("log", "count", "notes"),
+            tasks=tuple(range(5)),
+            paths=("", "~p, 1", "~p, 10", "~p, 2"),
+            needs=frozenset({"delta_history"}),
+        ),
+    )
+
+
+class DeltaHistoryMachine(SaverMachine):
+    """Delta channels: channels that are stored as changes, and read as histories."""
+
+    enforces = delta_history.TABLE.contracts
+    themes = _delta_history()
+
+
+def _parity() -> tuple[Theme, ...]:
+    forms: Weights = {reads.get_in_form: 2, reads.list_in_form: 1, reads.list_filtered: 1}
+    return (
+        Theme(
+            "crossed",
+            {**GENERAL, **forms, whole_threads.delete_thread: 1},
+            groups=("plain", "falsy", "scalar", "container"),
+            whole_store=True,
+        ),
+        Theme("deltas", DeltaHistoryMachine.themes[0].weights, needs=frozenset({"delta_history"})),
+        Theme(
+            "on the loop",
+            script=lambda _: tuple(CallOnLoop(name, "a", 1) for name in ON_THE_LOOP),
+        ),
+    )
+
+
+class ParityMachine(SaverMachine):
+    """The sync and the async API, used in turns on the same data."""
+
+    apis = ("sync", "async")
+    enforces = parity.TABLE.contracts
+    themes = _parity()
+
+
+def _lifecycle() -> tuple[Theme, ...]:
+    life: Weights = {saver_lifecycle.set_up: 1, CloseAgain.make: 2, AbandonList.make: 2}
+    later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
+    return (
+        Theme("abandoned", {**GENERAL, AbandonList.make: 4}, whole_store=True),
+        Theme(
+            "clones",
+            {**GENERAL, clone_or_drop: 3},
+            needs=frozenset({"serializer"}),
+            length=40,
+            whole_store=True,
+        ),
+        Theme(
+            "restarts",
+            {**GENERAL, **life, saver_lifecycle.reopen: 2},
+            needs=frozenset({"durable"}),
+            length=40,
+            whole_store=True,
+        ),
+        Theme(
+            "first operations",
+            script=_first(*FIRST_OPERATIONS),
+        ),
+        *(
+            Theme(
+                f"first {name}",
+                script=_first(name),
+                needs=frozenset({name}),
+            )
+            for name in later
+        ),
+    )
+
+
+class LifecycleMachine(SaverMachine):
+    """Savers that are closed, opened again, set up again and cloned."""
+
+    enforces = lifecycle.TABLE.contracts
+    themes = _lifecycle()
+
+
+def _interface() -> tuple[Theme, ...]:
+    return (Theme("operations", {**GENERAL}, length=30),)
+
+
+class InterfaceMachine(SaverMachine):
+    """The operations that every saver must have."""
+
+    enforces = interface.TABLE.contracts
+    themes = _interface()

@@ -1,0 +1,269 @@
+"""Predicts what a saver with certain mistakes shows, by running programs on such a saver."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from saverproof.errors import SaverproofError
+from saverproof.families.machines.differences import calls_in
+from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.judging.answers import is_mapping, place
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.session import Breach
+from saverproof.mistakes import Mistake
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.registry import opener
+from saverproof.programs.steps.definitions import OwnStep, Program
+from saverproof.programs.values import show
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
+
+Signature: TypeAlias = tuple[Any, ...]
+"""A difference as comparable data, without the saver's own versions and messages."""
+
+_WIDTH = 2_000
+"""Characters of a value that are compared. Two values that differ only beyond them are rare, and
+each is then reported as a finding of its own.
+"""
+_TO_OPEN = 3
+"""The cost of opening a saver and of looking at it in the end, counted in steps."""
+_OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
+"""Fields of a checkpoint that hold versions, which each saver makes in its own way."""
+_MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""Where an object lies in memory, as its repr says it. A saver may store such a text, and each run
+makes the object anew.
+"""
+
+
+def signature(breach: Breach) -> Signature:
+    """Return a breach as comparable data: equal for two savers that answered alike."""
+    return (breach.position, *_of_difference(breach.difference))
+
+
+def signatures(run: ProgramRun) -> list[Signature]:
+    """Return the signature of each breach of a run. They are kept, since they are asked for
+    often.
+    """
+    return _noted(run, "signatures", run.breaches)
+
+
+def _masked(run: ProgramRun) -> list[Signature]:
+    """Return the signature of each masked breach of a run."""
+    return _noted(run, "masked", run.masked)
+
+
+def _noted(run: ProgramRun, name: str, breaches: Iterable[Breach]) -> list[Signature]:
+    if name not in run.notes:
+        run.notes[name] = [*map(signature, breaches)]
+    said: list[Signature] = run.notes[name]
+    return said
+
+
+def _of_difference(difference: Difference) -> Signature:
+    write = difference.write
+    return (
+        difference.fact,
+        difference.kind,
+        difference.address,
+        difference.cause,
+        None if write is None else (write.task, write.index, write.channel),
+        "" if difference.detail in _OF_VERSIONS else _said(difference.observed),
+        tuple(sorted(map(repr, map(_of_difference, difference.explains)))),
+    )
+
+
+def _said(value: Any) -> str:
+    """Return a value as text. All exceptions give one text; versions in tuples and addresses in
+    memory are left out.
+    """
+    if isinstance(value, Raised):
+        return "raised"
+    if is_mapping(getattr(value, "checkpoint", None)):
+        shown = {k: v for k, v in value.checkpoint.items() if k not in _OF_VERSIONS}
+        written = [tuple(each) for each in getattr(value, "pending_writes", None) or ()]
+        parts = (place(value.config), shown, value.metadata, place(value.parent_config), written)
+        value = parts
+    return _MEMORY_ADDRESS.sub("", show(value, _WIDTH))
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The breaches of a run, compared with a prediction.
+
+    Attributes:
+        predicted: breaches that were predicted exactly.
+        left: breaches that were not.
+        missed: the number of breaches that were predicted and not seen.
+    """
+
+    predicted: tuple[Breach, ...]
+    left: tuple[Breach, ...]
+    missed: int
+
+    @property
+    def exact(self) -> bool:
+        """True if the run showed exactly what was predicted."""
+        return not self.left and not self.missed
+
+
+def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
+    """Compare the breaches of a run with a prediction; None predicts no breach.
+
+    Masked breaches are compared as well, for checkpoints whose other breaches were all predicted.
+    One that was not predicted there is another flaw.
+    """
+    if prediction is None:
+        return Compared((), run.breaches, 0)
+    expected = Counter(signatures(prediction))
+    predicted, left = _divided(zip(run.breaches, signatures(run), strict=True), expected)
+    if run.masked and predicted:
+        unclear = {breach.difference.address for breach in left}
+        clear = [
+            (breach, said)
+            for breach, said in zip(run.masked, _masked(run), strict=True)
+            if breach.difference.address not in unclear
+        ]
+        behind, also_left = _divided(clear, Counter(_masked(prediction)))
+        predicted, left = [*predicted, *behind], [*left, *also_left]
+    return Compared(tuple(predicted), tuple(left), expected.total())
+
+
+def _divided(
+    said: Iterable[tuple[Breach, Signature]], expected: Counter[Signature]
+) -> tuple[list[Breach], list[Breach]]:
+    """Divide breaches into those that are ``expected`` and the others; count the former down."""
+    predicted, left = [], []
+    for breach, signed in said:
+        if expected[signed] > 0:
+            expected[signed] -= 1
+            predicted.append(breach)
+        else:
+            left.append(breach)
+    return predicted, left
+
+
+@dataclass(slots=True)
+class Predictor:
+    """Runs programs on savers made of known mistakes, as the saver under test ran them.
+
+    ``like`` are the trials of the saver under test. ``steps`` counts the steps that predictions
+    took.
+    """
+
+    like: Trials
+    steps: int = 0
+    next_version: Callable[[Any, Any, None], Any] | None = None
+    _classes: dict[tuple[str, ...], type[ReferenceSaver] | None] = field(default_factory=dict)
+
+    def predict(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> ProgramRun | None:
+        """Return what a saver with these mistakes shows in a run; each overrides those before it.
+
+        Return None if the mistakes cannot be combined, or if the program has steps of an author's
+        rules.
+        """
+        return self.replay(
+            run.program,
+            mistakes,
+            thorough=run.thorough,
+            watch_inputs=run.watch_inputs,
+            finishes=run.finished,
+            apis=run.apis,
+        )
+
+    def replay(
+        self, program: Program, mistakes: Sequence[Mistake], apis: tuple[str, ...] = (), **how: Any
+    ) -> ProgramRun | None:
+        """Run a program on a saver with these mistakes; ``how`` goes to :meth:`Trials.replay`.
+
+        Return None as :meth:`predict` does.
+        """
+        saver = self._composed(mistakes)
+        if saver is None or any(isinstance(step, OwnStep) for step in program):
+            return None
+        self.steps += calls_in(program) + _TO_OPEN
+        like = self.like
+        set_up = all(each.setup for each in mistakes)
+        target = Target(name="mistakes", open=opener(saver, setup=set_up))
+        trials = Trials(
+            target,
+            like.folder,
+            like.loop,
+            apis or like.apis,
+            shallow=like.shallow,
+            places=_in_memory,
+        )
+        try:
+            return trials.replay(program, **how)
+        except SaverproofError:
+            # The mistake is in opening or closing, which gives no run to compare.
+            return None
+
+    def _composed(self, mistakes: Sequence[Mistake]) -> type[ReferenceSaver] | None:
+        key = tuple(each.name for each in mistakes)
+        if key not in self._classes:
+            self._classes[key] = composed([each.saver for each in mistakes], self.next_version)
+        return self._classes[key]
+
+
+@contextmanager
+def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
+    """Provide a workspace that needs no folder, since the reference saver writes no files."""
+    name = f"sp_{secrets.token_hex(8)}"
+    workspace = Workspace(folder / name, name)
+    try:
+        yield workspace
+    finally:
+        Store.forget(workspace.path)
+
+
+def composed(
+    savers: Iterable[type[ReferenceSaver]],
+    next_version: Callable[[Any, Any, None], Any] | None = None,
+) -> type[ReferenceSaver] | None:
+    """Return a saver class with all of these mistakes; each overrides those before it.
+
+    ``next_version`` makes the versions, unless a mistake does. Return None if Python cannot derive
+    one class from all of them.
+    """
+    bases: list[type] = []
+    for saver in savers:
+        if any(issubclass(base, saver) for base in bases):
+            continue
+        bases = [saver, *(base for base in bases if not issubclass(saver, base))]
+    body: Mapping[str, Any] = {}
+    if next_version is not None and all(
+        base.get_next_version is ReferenceSaver.get_next_version
+        for base in bases
+        if issubclass(base, ReferenceSaver)
+    ):
+        body = {"get_next_version": next_version}
+    try:
+        return type("Mistaken", tuple(bases) or (ReferenceSaver,), dict(body))
+    except TypeError:
+        return None
+
+
+def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
+    """Return the method that makes a composed saver count in integers if ``saver`` does.
+
+    Return None otherwise: all text versions sort and differ as the reference saver's do.
+    """
+    try:
+        first = saver.get_next_version(None, None)
+    except Exception:  # noqa: BLE001 - a saver may raise anything, and is judged for it elsewhere
+        return None
+    return _count_on if isinstance(first, int) else None
+
+
+def _count_on(_: Any, current: int | None, __: None) -> int:
+    return 1 if current is None else current + 1

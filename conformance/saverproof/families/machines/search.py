@@ -1,0 +1,102 @@
+"""Searches for programs that break a family's contracts, and settles all that they showed."""
+
+from __future__ import annotations
+
+from saverproof.families.machines.differences import calls_in
+from saverproof.families.machines.following import STEPS_TO_BLAME, Following
+from saverproof.families.machines.ledger import LedgerEntry
+from saverproof.families.machines.prediction import compare
+from saverproof.families.machines.violations import plain
+from saverproof.mistakes import Mistake
+from saverproof.programs.steps.definitions import Program
+
+_LAST_ALLOWANCE = 8_000
+"""Calls that may be spent at the end of an item on differences that are not settled."""
+
+
+class ProgramSearch(Following):
+    """A search that follows up what runs showed, for the contracts in ``wanted``.
+
+    At its end it settles the rest: a difference that is neither shown nor proved by then is
+    reported as unsettled.
+    """
+
+    def show_mistakes(self) -> None:
+        """Show each known mistake that breaks a wanted contract by a program of its own.
+
+        This is done unless a finding shows the mistake already, and would if it were the only one.
+        The contracts of mistakes that no finding shows are left unsettled: they may be broken.
+        """
+        with self.trials.patience.following_up(self.trials.calls):
+            for mistake in self.diagnosis.mistakes:
+                if mistake.breaks in self.wanted:
+                    self._show_mistake(mistake)
+        found = [*self.violations, *self.others]
+        shown = {violation.contract for violation in found}
+        for mistake in self.diagnosis.mistakes:
+            if mistake.breaks in shown or any(one.mistake is mistake for one in found):
+                continue
+            self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
+
+    def _shortest_predicted_by(self, mistake: Mistake) -> Program:
+        """Return the shortest kept program that would show this mistake alone; () if there is
+        none.
+        """
+        predictor = self.diagnosis.predictor
+        programs = (
+            run.program
+            for run in self.diagnosis.wrong
+            if compare(run, predictor.predict(run, [mistake])).predicted
+        )
+        return min(programs, key=calls_in, default=())
+
+    def settle_the_rest(self) -> None:
+        """Look once more at unsettled breaches: the shortest program of each contract."""
+        with self.trials.patience.following_up(self.trials.calls):
+            self._settle_the_rest()
+
+    def _settle_the_rest(self) -> None:
+        last = self.trials.calls + _LAST_ALLOWANCE
+        for run in [*self.diagnosis.wrong]:
+            self._show_what_is_known(run)
+        self._weigh_all()
+        for name, entry in sorted(self.ledger.shortest().items(), key=_cost):
+            if self.trials.calls > last or name in self.found:
+                continue
+            breach = next((b for b in plain(entry.left) if b.contract == name), None)
+            if breach is None:
+                continue
+            known = self.diagnosis.mistakes
+            behind = self._look_into(entry.run, breach)
+            if behind is not None:
+                self.ledger.tell(entry, breach, behind)
+            if self.diagnosis.mistakes != known:
+                self._weigh_all()
+        for name, entry in sorted(self.ledger.shortest().items(), key=_cost):
+            if name not in self.found and self.trials.calls <= last:
+                self._shorten_what_is_left(name, entry)
+
+    def _shorten_what_is_left(self, name: str, entry: LedgerEntry) -> None:
+        """Find a shorter program with a breach of contract ``name`` that no mistake predicts."""
+
+        def attempt(candidate: Program) -> Program | None:
+            run = self.trials.replay(
+                candidate, thorough=entry.run.thorough, watch_inputs=entry.run.watch_inputs
+            )
+            breach = next((b for b in self.diagnosis.compare(run).left if b.contract == name), None)
+            return None if breach is None else run.program[: breach.position]
+
+        start = attempt(entry.run.program)
+        if start is not None:
+            entry.shorter[name], _ = self.shrunk(start, attempt, STEPS_TO_BLAME)
+
+    def _weigh_all(self) -> None:
+        """Compare all open runs with the prediction again, since more mistakes are known now."""
+        for entry in [*self.ledger.open]:
+            left = self._not_shown(entry.run, self.diagnosis.compare(entry.run).left)
+            self.ledger.weigh(entry, left)
+
+
+def _cost(item: tuple[str, LedgerEntry]) -> tuple[int, str]:
+    name, entry = item
+    return calls_in(entry.run.program), name

@@ -1,0 +1,32 @@
+"""Programs that may run on a store in which others have left data."""
+
+from __future__ import annotations
+
+from saverproof.judging.attribution.odd_names import hostile_names
+from saverproof.programs.steps import definitions
+
+_IN_THEIR_THREADS = (
+    definitions.CopyThread,
+    definitions.DeleteThread,
+    definitions.DeltaHistory,
+    definitions.GetTuple,
+    definitions.ListTuples,
+    definitions.NextVersions,
+    definitions.Prune,
+    definitions.Put,
+    definitions.PutHistory,
+    definitions.PutWrites,
+    definitions.WalkPages,
+)
+
+
+def may_share(program: definitions.Program) -> bool:
+    """Return whether all steps use only threads that they name, so that renaming keeps them
+    apart.
+    """
+    return all(
+        isinstance(step, _IN_THEIR_THREADS)
+        and not (isinstance(step, definitions.ListTuples) and step.thread is None)
+        and not hostile_names(step)
+        for step in program
+    )

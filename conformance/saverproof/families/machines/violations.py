@@ -1,0 +1,56 @@
+"""Violations: broken contracts, each with a program that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from saverproof.families.machines.trials import ProgramRun
+from saverproof.judging.session import Breach
+from saverproof.mistakes import Mistake
+from saverproof.programs.steps.definitions import Program
+from saverproof.programs.trait import Trait
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken contract with the shortest program found that shows it.
+
+    ``needs`` are the traits that the program cannot do without. ``also`` are other contracts that
+    it shows broken. ``shortened`` is False if a shorter program may exist. ``mistake`` is the known
+    mistake that predicts what the program shows, if there is one.
+    """
+
+    contract: str
+    program: Program
+    breach: Breach
+    needs: tuple[Trait, ...] = ()
+    also: frozenset[str] = frozenset()
+    shortened: bool = True
+    mistake: Mistake | None = None
+
+
+def plain(breaches: Iterable[Breach]) -> list[Breach]:
+    """Return the breaches that were seen before the saver diverged from the model."""
+    return [breach for breach in breaches if not breach.diverged]
+
+
+def plain_breaches(run: ProgramRun) -> list[Breach]:
+    """Return the breaches of a run that were seen before the saver diverged from the model."""
+    return plain(run.breaches)
+
+
+def kind_of(breach: Breach) -> str:
+    """Return the name of the fact that differs, without its detail."""
+    return breach.difference.fact.partition(":")[0]
+
+
+def has_cause_of(one: Violation, other: Violation) -> bool:
+    """Return whether two violations of one contract seem to have the same cause.
+
+    They do if they differ in the same kind of fact, and all needs of one are needs of the other.
+    """
+    if kind_of(one.breach) != kind_of(other.breach):
+        return False
+    first, second = set(one.needs), set(other.needs)
+    return first <= second or second <= first

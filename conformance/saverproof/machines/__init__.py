@@ -1,5 +1,0 @@
-"""Hypothesis state machines that take the kit's own steps; authors may subclass them.
-
-:class:`SaverMachine` in :mod:`saverproof.machines.machine` is the class to subclass.
-:mod:`saverproof.machines.rules` turns a maker of steps into a rule.
-"""

@@ -1,0 +1,151 @@
+"""Records of the model: checkpoints, their channels, and pending writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from saverproof.programs.steps.definitions import Put
+from saverproof.programs.values import Value
+
+Version: TypeAlias = str | int | float
+Address: TypeAlias = tuple[str, str, int]
+"""A checkpoint's thread, namespace and number."""
+
+WriteKey: TypeAlias = tuple[int, int]
+"""A pending write's task number and index."""
+
+SPECIAL_INDEX: Mapping[str, int] = {
+    "__error__": -1,
+    "__scheduled__": -2,
+    "__interrupt__": -3,
+    "__resume__": -4,
+}
+"""The fixed index of each special channel (``WRITES_IDX_MAP`` of the base module)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Circumstance:
+    """Something that a stored checkpoint or write went through.
+
+    Comparing it is then evidence for more than its content. Circumstances are compared by identity,
+    because counting them takes much of the time.
+    """
+
+    name: str
+
+
+COPIED = Circumstance("its thread was copied")
+PRUNED_TO = Circumstance("prune kept it")
+PUT_AGAIN = Circumstance("the same was put again")
+REPLACED = Circumstance("another content was put under its id")
+WRITES_BEFORE_REPUT = Circumstance("it had writes when it was put again")
+HAS_CHILD = Circumstance("a child was put")
+EARLY = Circumstance("written before its checkpoint")
+LATE = Circumstance("written when its checkpoint had a successor")
+TWO_PATHS = Circumstance("its task wrote under two paths")
+SPECIAL = Circumstance("written to a special channel")
+SPECIAL_AGAIN = Circumstance("written to a special channel again")
+SPECIAL_AGAIN_MIXED = Circumstance("written to a special channel again, beside regular writes")
+SAME_ID = Circumstance("another namespace of its thread has the same id")
+ADDED = Circumstance("its task had regular writes before")
+RETURNED = {
+    operation: Circumstance(f"put again after {operation}")
+    for operation in ("delete_thread", "delete_for_runs", "prune")
+}
+"""The circumstance that a removed id was put again, by the operation that had removed it."""
+
+
+class Provenance(StrEnum):
+    """The reason why a channel of a checkpoint has its value."""
+
+    GIVEN = "given"
+    CARRIED = "carried"
+    COPIED = "copied"
+    DROPPED = "dropped"
+
+
+@dataclass(slots=True)
+class Channel:
+    """One channel of a checkpoint; ``value`` is None if it has no value.
+
+    ``optional`` channels may be shown with their value or left out: the put gave no value, and
+    their version is unchanged.
+    """
+
+    value: Value | None
+    version: Version
+    provenance: Provenance
+    optional: bool = False
+
+
+@dataclass(slots=True)
+class PendingWrite:
+    """One stored write.
+
+    ``position`` is its place in its batch. ``earlier`` are the values that it replaced, the latest
+    last. ``marks`` are the circumstances that its presence is evidence for.
+    """
+
+    task: int
+    index: int
+    channel: str
+    value: Value
+    path: str
+    position: int = 0
+    earlier: tuple[Value, ...] = ()
+    mixed: bool = False
+    marks: set[Circumstance] = field(default_factory=set)
+    doubted: bool = False
+
+
+@dataclass(slots=True)
+class Record:
+    """One checkpoint.
+
+    ``doubts`` names facts that the saver was seen to get wrong; they are masked from then on.
+    ``marks`` are the circumstances that comparing the record is evidence for; ``last_marks`` are
+    those added by its last put. ``stale`` is metadata of an earlier put that must be gone.
+    ``barred`` are keys that it must not have. ``before`` is the operation that had removed the id
+    before it was put.
+    """
+
+    step: Put
+    channels: dict[str, Channel]
+    seen: dict[str, dict[str, Version]]
+    metadata: dict[str, Any]
+    merged: dict[str, Any]
+    barred: frozenset[str] = frozenset()
+    puts: int = 1
+    stale: dict[str, Any] = field(default_factory=dict)
+    before: str | None = None
+    parent_may_be_gone: bool = False
+    doubts: set[str] = field(default_factory=set)
+    marks: set[Circumstance] = field(default_factory=set)
+    last_marks: set[Circumstance] = field(default_factory=set)
+
+    @property
+    def parent(self) -> int | None:
+        """The number of the parent checkpoint."""
+        return self.step.parent
+
+
+def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
+    """Return the delta channels, according to the metadata of a namespace's checkpoints.
+
+    A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
+    """
+    counters = (record.metadata.get("counters_since_delta_snapshot") for record in records)
+    return tuple(sorted({name for counted in counters for name in counted or ()}))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPut:
+    """What a put stores, with its versions: the model's side of one ``put`` call."""
+
+    channels: dict[str, Channel]
+    new_versions: dict[str, Version]
+    seen: dict[str, dict[str, Version]]
+    again: bool

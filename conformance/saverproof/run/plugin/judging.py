@@ -1,0 +1,225 @@
+"""Let a child process judge a plan, and once more if that process dies."""
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof.contracts.registry import contracts, family_table
+from saverproof.errors import JudgeError, SaverproofError
+from saverproof.families.answer import ReplayAnswer, unclear
+from saverproof.families.items import Finding, ItemPlan, Outcome
+from saverproof.families.replay_process import run_again
+from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, Death, Leftovers
+from saverproof.process.client import JudgeGone, Listener
+from saverproof.process.requests import Child
+from saverproof.run.plugin.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The result of judging a plan."""
+
+    outcome: Outcome
+    trouble: str | None = None
+    """The reason why some contracts could not be judged, other than a violation; None if all
+    could.
+    """
+    output: str = ""
+    """The end of what the saver printed."""
+
+
+class Judge:
+    """A judge of one plan after the other. It keeps one process, and starts a new one after a
+    death.
+    """
+
+    def __init__(self, run: Run, start: Callable[[], Child]) -> None:
+        self._run = run
+        self._start = start
+        self._process: Child | None = None
+        self._kept: Mapping[str, Any] = {}
+        """The results that the process has reported as certain, for the plan that it judges."""
+
+    def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
+        """Return the outcome of ``plan``.
+
+        A saver that kills or hangs the process twice has violated a contract. If the process was
+        cut off while it was at work, the outcome is unknown.
+        """
+        try:
+            outcome, output = self._ask(plan, listener)
+        except JudgeGone as first:
+            # What was cut off would only be so again, after as long.
+            return (
+                self._cut_off(plan, first) if first.cut_off else self._again(plan, first, listener)
+            )
+        except SaverproofError as error:
+            return self._unjudged(plan, error)
+        return Judged(outcome, output=output)
+
+    def replay(self, artefact: Mapping[str, Any], plan: ItemPlan, folder: Path) -> ReplayAnswer:
+        """Run ``artefact`` again on the saver of ``plan``, and return whether its flaw is still
+        there.
+        """
+        try:
+            return run_again(
+                self._running(), artefact, plan.facts, folder, silence_s=self._run.watchdog_s
+            )
+        except SaverproofError as error:
+            return unclear(error.message)
+
+    def _ask(self, plan: ItemPlan, listener: Listener | None) -> tuple[Outcome, str]:
+        process = self._running()
+        self._kept = {}
+
+        def heard(figures: dict[str, Any]) -> None:
+            if "kept" in figures:
+                self._kept = figures["kept"]
+            elif listener is not None:
+                listener(figures)
+
+        outcome = process.ask(JUDGE, plan, silence_s=self._run.watchdog_s, listener=heard)
+        output = process.take_output()
+        # What becomes of the process now is no longer this item's affair.
+        with suppress(JudgeGone):
+            if process.ask(IS_SPENT, None, limit_s=30.0):
+                process.close()
+        return outcome, output
+
+    def _running(self) -> Child:
+        if self._process is None or self._process.closed:
+            self._process = self._start()
+        return self._process
+
+    def _again(self, plan: ItemPlan, first: JudgeGone, listener: Listener | None) -> Judged:
+        """Judge the plan once more, and write each step to a journal before it is taken."""
+        journal = Path(plan.folder) / "journal.jsonl"
+        careful = replace(plan, journal=str(journal))
+        try:
+            outcome, output = self._ask(careful, listener)
+        except JudgeGone as second:
+            if second.cut_off:
+                return self._cut_off(plan, second)
+            return self._dead(careful, second, journal)
+        except SaverproofError as error:
+            return self._unjudged(plan, error)
+        why = f"the first of two equal runs ended early ({first.reason}), the second did not"
+        trouble = f"{why}\n{first.stacks}".strip()
+        unknown = {**_all_unknown(plan, why), **outcome.unknown}
+        return Judged(replace(outcome, unknown=unknown), trouble, output or first.output)
+
+    def _dead(self, plan: ItemPlan, gone: JudgeGone, journal: Path) -> Judged:
+        steps = _read_journal(journal)
+        if not steps:
+            trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
+            return Judged(self._left(plan, gone.reason), trouble, gone.output)
+        self._clean(plan)
+        try:
+            blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
+        except (JudgeGone, SaverproofError) as error:
+            trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
+            return Judged(self._left(plan, gone.reason), trouble, gone.output)
+        finding = Finding(
+            contract=blame.contract,
+            api=plan.api,
+            phase=family_table(plan.family).phase,
+            summary=gone.reason,
+            expected="an answer or an exception",
+            observed=f"{gone.reason}\n{gone.stacks}".strip(),
+            steps=blame.steps,
+            program=blame.program,
+            reproducer=blame.reproducer,
+        )
+        outcome = self._left(plan, f"not judged to the end: {gone.reason}")
+        unknown = {key: why for key, why in outcome.unknown.items() if key != finding.contract}
+        checked = {finding.contract: 1} | outcome.checked
+        findings = (*outcome.findings, finding)
+        return Judged(
+            replace(outcome, unknown=unknown, checked=checked, findings=findings),
+            output=gone.output,
+        )
+
+    def _unjudged(self, plan: ItemPlan, error: SaverproofError) -> Judged:
+        trouble = error.message
+        if isinstance(error, JudgeError):
+            trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
+        return Judged(self._left(plan, error.message), trouble)
+
+    def _cut_off(self, plan: ItemPlan, gone: JudgeGone) -> Judged:
+        trouble = f"{gone.reason}\n{gone.stacks}".strip()
+        return Judged(self._left(plan, gone.reason), trouble, gone.output)
+
+    def _left(self, plan: ItemPlan, why: str) -> Outcome:
+        """Return what is certain although the judging was not finished.
+
+        That is what was found and settled, and the differences that were unexplained at that time.
+        All other contracts are unknown because of ``why``.
+        """
+        findings = tuple(Finding.from_json(found) for found in self._kept.get("findings", ()))
+        known = {found.contract for found in findings} | {*self._kept.get("settled", ())}
+        checked = self._kept.get("checked", {})
+        unknown = {
+            name: f"{reason}; before that it was judged {checked[name]:,} times"
+            if name in checked
+            else reason
+            for name, reason in _all_unknown(plan, why).items()
+            if name not in known
+        }
+        return Outcome(
+            checked={name: times for name, times in checked.items() if name in known},
+            findings=findings,
+            unknown=unknown,
+            inapplicable={},
+            unexercised={},
+            operations=0,
+            saver_s=0.0,
+            total_s=0.0,
+            unsettled=dict(self._kept.get("unsettled", {})),
+        )
+
+    def _clean(self, plan: ItemPlan) -> None:
+        """Let the target remove what a killed process left on a server."""
+        if not plan.facts.get("drops"):
+            return
+        left = tuple(path.name for path in Path(plan.folder).iterdir() if path.is_dir())
+        try:
+            self._running().ask(CLEAN, Leftovers(plan, left), limit_s=30.0)
+        except (JudgeGone, SaverproofError):
+            # The server may be what hangs; the finding that follows tells of it.
+            return
+
+    def close(self) -> None:
+        """End the judge process. Closing twice does nothing."""
+        if self._process is None or self._process.closed:
+            return
+        with suppress(JudgeGone, SaverproofError):
+            self._process.ask(RELEASE, None, limit_s=30.0)
+        self._process.close()
+
+
+KEPT_JUDGE = pytest.StashKey[Judge]()
+"""The judge of a process with items."""
+
+
+def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:
+    return {contract.id: why for contract in contracts(plan.family)}
+
+
+def _read_journal(journal: Path) -> list[Any]:
+    try:
+        lines = journal.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    steps = []
+    for line in lines:
+        try:
+            steps.append(json.loads(line))
+        except ValueError:
+            # The process died while it wrote this line; the step was not begun.
+            break
+    return steps

@@ -1,0 +1,66 @@
+"""Install the older releases that ``--saver-upgrade-from`` asks for, before savers are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from saverproof.errors import ReleaseError
+from saverproof.savers.facts import Facts
+from saverproof.savers.releases import pip
+from saverproof.savers.releases.installed import Release, installed
+from saverproof.savers.releases.requested import Requested, chosen_of, requested
+
+_OPTION = "--saver-upgrade-from"
+
+
+def with_older_releases(savers: Sequence[Facts], texts: Sequence[str]) -> tuple[Facts, ...]:
+    """Return the savers' facts, with the older releases of each that were asked for.
+
+    Raises:
+        ReleaseError: a release is of none of these savers, or cannot be installed.
+    """
+    try:
+        asked = {text: requested(text) for text in dict.fromkeys(texts)}
+        for text, one in asked.items():
+            _check_is_of_one(text, one, savers)
+        return tuple(_with_releases(facts, asked.values()) for facts in savers)
+    except ReleaseError as error:
+        raise ReleaseError(f"{_OPTION}: {error}") from None
+
+
+def _check_is_of_one(text: str, asked: Requested, savers: Iterable[Facts]) -> None:
+    without = [facts["name"] for facts in savers if facts["distribution"] is None]
+    if asked.is_by_name and without:
+        raise ReleaseError(
+            f"found {text}, and {', '.join(without)} of no installed distribution, expected one, "
+            "which has releases"
+        )
+    there = sorted({str(facts["distribution"]) for facts in savers if facts["distribution"]})
+    if not any(map(asked.is_of, there)):
+        known = ", ".join(there) or "no installed distribution"
+        raise ReleaseError(f"found {text}, expected a release of what is judged: {known}")
+
+
+def _with_releases(facts: Facts, asked: Iterable[Requested]) -> Facts:
+    distribution, version = facts["distribution"], facts["version"]
+    if distribution is None or version is None:
+        return facts
+    found = {
+        release.version: asdict(release)
+        for one in asked
+        if one.is_of(distribution)
+        for release in _releases(one, distribution, version)
+    }
+    return facts if not found else {**facts, "upgrade_from": list(found.values())}
+
+
+def _releases(asked: Requested, distribution: str, present: str) -> list[Release]:
+    if not asked.is_by_name:
+        return [installed(distribution, asked.version)]
+    available = pip.available(distribution)
+    try:
+        chosen = chosen_of(asked.version, available, present)
+    except ReleaseError as error:
+        raise ReleaseError(f"{distribution}: {error}") from None
+    return [installed(distribution, version) for version in chosen]

@@ -1,0 +1,1 @@
+"""The saver under test: how it is opened, asked and seen."""

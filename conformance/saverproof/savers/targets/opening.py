@@ -1,0 +1,158 @@
+"""Opens a target's saver in a workspace, and closes it."""
+
+import inspect
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saverproof.errors import OpeningError, describe
+from saverproof.savers.targets.event_loop import Loop
+from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
+from saverproof_faults.servers import ServerError, ServerUnavailable, place
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+
+@contextmanager
+def opened(
+    target: Target, workspace: Workspace, loop: Loop
+) -> "Iterator[BaseCheckpointSaver[Any]]":
+    """Open the target's saver in ``workspace``, and close it when the block ends.
+
+    A sync context manager is entered on the calling thread, an async one on ``loop``.
+
+    Raises:
+        OpeningError: the author's function raised, gave no context manager or no saver, or closing
+            raised.
+    """
+    manager, is_async = _manager(target, workspace)
+
+    def enter() -> Any:
+        return loop.run(_enter_async(manager)) if is_async else type(manager).__enter__(manager)
+
+    def leave(*exc_info: Any) -> None:
+        if is_async:
+            loop.run(_exit_async(manager, exc_info))
+        else:
+            type(manager).__exit__(manager, *exc_info)
+
+    try:
+        saver = enter()
+    except (Exception, SystemExit) as error:
+        raise OpeningError(f"target {target.name!r}: opening raised {describe(error)}") from error
+    try:
+        _check_saver(target, saver)
+        yield saver
+    except BaseException as error:
+        # The author's function may hide an exception (try/except around its yield); ours must not
+        # get lost.
+        try:
+            leave(type(error), error, error.__traceback__)
+        except BaseException as second:
+            if second is not error:
+                raise error from second
+        raise
+    try:
+        leave(None, None, None)
+    except Exception as error:
+        message = f"target {target.name!r}: closing raised {describe(error)}"
+        raise OpeningError(message, stage="closing") from error
+
+
+async def _enter_async(manager: Any) -> Any:
+    return await type(manager).__aenter__(manager)
+
+
+async def _exit_async(manager: Any, exc_info: tuple[Any, ...]) -> Any:
+    return await type(manager).__aexit__(manager, *exc_info)
+
+
+def _manager(target: Target, workspace: Workspace) -> tuple[Any, bool]:
+    try:
+        manager = target.open(workspace)
+    except (Exception, SystemExit) as error:
+        raise OpeningError(f"target {target.name!r}: opening raised {describe(error)}") from error
+    kind = type(manager)
+    if hasattr(kind, "__enter__") and hasattr(kind, "__exit__"):
+        return manager, False
+    if hasattr(kind, "__aenter__") and hasattr(kind, "__aexit__"):
+        return manager, True
+    if inspect.iscoroutine(manager):
+        manager.close()
+    hint = " (put @contextmanager above the function, and yield the saver)"
+    raise OpeningError(
+        f"target {target.name!r}: the function gave {_kind(manager)}, expected a context manager"
+        + (hint if hasattr(manager, "put") or inspect.isgenerator(manager) else "")
+    )
+
+
+def _check_saver(target: Target, saver: object) -> None:
+    sync = hasattr(saver, "put") and hasattr(saver, "get_tuple")
+    asynchronous = hasattr(saver, "aput") and hasattr(saver, "aget_tuple")
+    if not sync and not asynchronous:
+        raise OpeningError(
+            f"target {target.name!r}: the function yielded {_kind(saver)}, "
+            "expected a saver (put and get_tuple, or aput and aget_tuple)"
+        )
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__qualname__}"
+
+
+@contextmanager
+def fresh_workspace(folder: Path, target: Target) -> Iterator[Workspace]:
+    """Provide a new, empty, private workspace below ``folder``.
+
+    When the block ends, the target's ``drop`` is called, and the workspace's folder and its place
+    in a server, such as a database, are removed.
+
+    Raises:
+        OpeningError: the server makes no such place, or the target's ``drop`` raised.
+    """
+    with _name_and_dsn(target) as (name, dsn):
+        path = folder / name
+        path.mkdir(mode=0o700, parents=True)
+        workspace = Workspace(path, name, dsn)
+        try:
+            yield workspace
+        finally:
+            try:
+                drop(target, workspace)
+            finally:
+                # A saver's thread may still be writing here. What it leaves goes with the item's
+                # own folder.
+                shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _name_and_dsn(target: Target) -> Iterator[tuple[str, str]]:
+    if target.server is None:
+        yield f"sp_{secrets.token_hex(8)}", ""
+        return
+    with ExitStack() as stack:
+        try:
+            here = stack.enter_context(place(target.server))
+        except (ServerUnavailable, ServerError) as error:
+            raise OpeningError(f"target {target.name!r}: {error}") from None
+        yield here.name, here.dsn
+
+
+def drop(target: Target, workspace: Workspace) -> None:
+    """Call the target's ``drop``, if it has one.
+
+    Raises:
+        OpeningError: it raised.
+    """
+    if target.drop is None:
+        return
+    try:
+        target.drop(workspace)
+    except Exception as error:
+        message = f"target {target.name!r}: drop raised {describe(error)}"
+        raise OpeningError(message, stage="dropping") from error
