@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,8 +73,7 @@ def _others(contracts: list[Mapping[str, Any]]) -> dict[str, dict[str, list[str]
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+    return textwrap.shorten(text, _SHOWN, placeholder=" …")
 
 
 def failure(release: Release, step: str, said: str, seconds: float) -> Result:
