@@ -23,6 +23,7 @@ from saverproof.families.atomicity import bench, reporting
 from saverproof.families.atomicity.worker import Worker
 from saverproof.families.machines.registry import MACHINES
 from saverproof.families.machines.suiting import suited_program
+from saverproof.judging.scenes import FirstOperation
 from saverproof.programs.small import checkpoint
 from saverproof.programs.steps.definitions import DeleteThread
 from saverproof.scripts import reproducers
@@ -71,6 +72,11 @@ def test_given_programs_spare_a_saver_what_it_has_not() -> None:
     put = checkpoint("a", 1)
     assert suited_program((put, DeleteThread("a")), {"prune"}) == (put,)
     assert suited_program((put, DeleteThread("a")), {"delete_thread"}) == (put, DeleteThread("a"))
+    first = FirstOperation("delete_thread", set_up=True)
+    assert suited_program((first, put), {"prune"}) == (put,)
+    assert suited_program((first, put), {"delete_thread"}) == (first, put)
+    always = FirstOperation("put", set_up=True)
+    assert suited_program((always, put), ()) == (always, put)
 
 
 def test_what_a_given_program_shows_is_told_by_the_random_driver() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.first_operation import FirstOperation
 from saverproof.programs.axes import table
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
 from saverproof.programs.small import OPERATIONS
@@ -53,8 +54,15 @@ def suited_program(program: Program, able: Collection[str], serde: Any = None) -
 
     If ``serde`` is given, values that it does not keep are left out as well.
     """
-    possible = (s for s in program if type(s) not in _DECLINED or _DECLINED[type(s)] in able)
+    possible = (step for step in program if _has(able, step))
     return tuple(possible if serde is None else (_kept(step, serde) for step in possible))
+
+
+def _has(able: Collection[str], step: Step) -> bool:
+    """Return whether the saver has the operation of a step, if it is one that savers may lack."""
+    first = step.operation if isinstance(step, FirstOperation) else None
+    operation = first or _DECLINED.get(type(step))
+    return operation not in _NEEDS.values() or operation in able
 
 
 def _kept(step: Step, serde: Any) -> Step:
