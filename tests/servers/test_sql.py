@@ -6,6 +6,7 @@ session. A trial opens five connections to a new database, so that there are few
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,8 @@ def by_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         return [one for one in found if one.plan is not None and one.plan.fault in IN_SQL]
 
     monkeypatch.setattr(sweep, "injections", of_the_server)
+    monkeypatch.setattr(sweep, "interruptions", lambda calls: [])
+    monkeypatch.setitem(EFFORTS, "quick", dataclasses.replace(EFFORTS["quick"], meetings=0))
     monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: [])
     monkeypatch.setattr(family, "shortened", lambda bench, found, *_: [found])
     monkeypatch.setattr(bench, "available", lambda: "not asked")
@@ -75,7 +78,7 @@ def test_a_right_saver_is_accused_of_nothing(right: Target, tmp_path: Path) -> N
 def test_where_no_trigger_can_be_put_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1))
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, meetings=0))
     outcome = outcome_of(leaves_open, tmp_path)
     assert outcome.findings == ()
     (note,) = (note for note in outcome.extra["faults"]["notes"] if "not exercised" in note)
@@ -90,7 +93,7 @@ WRONG = [autocommitting, two_transactions, mariadb_saver.half_committing]
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10))
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10, meetings=0))
     outcome = outcome_of(wrong, tmp_path)
     assert [finding.contract for finding in outcome.findings] == [TORN]
     (finding,) = outcome.findings

@@ -14,16 +14,18 @@ import pytest
 
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
-from tests.wrong_savers import WrongSaver
+from tests.wrong_savers import WrongSaver, interrupted, neighbours
 from tests.wrong_savers.failures import Stepwise
 from tests.wrong_savers.scenes.failing import (
     OPERATIONS,
     failed_everywhere,
     prepared,
     rows,
+    stuck,
     watched,
 )
 from tests.wrong_savers.scenes.failing_files import left_by_failures
+from tests.wrong_savers.scenes.neighbours import SECOND_ROW, WHOLE, left_by_tasks, left_by_threads
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import (
     of,
@@ -54,6 +56,15 @@ def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path
         assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
             CleanlyStepwise, tmp_path / "right"
         )
+    elif wrong.saver.__module__ == neighbours.__name__:
+        left = left_by_threads if wrong.apis == ("sync",) else left_by_tasks
+        right = SqliteReference if wrong.apis == ("sync",) else TakingTurns
+        assert left(right, tmp_path / "right") == WHOLE
+        assert left(wrong.saver, tmp_path / "wrong") != WHOLE
+    elif wrong.saver.__module__ == interrupted.__name__:
+        assert left_by_interruption(wrong.saver, tmp_path / "wrong") != left_by_interruption(
+            SqliteReference, tmp_path / "right"
+        )
     elif issubclass(wrong.saver, StateFileReference):
         whole = {(0, 0), (3, 3)}
         assert left_by_failures(StateFileReference, tmp_path / "right") == whole
@@ -66,6 +77,26 @@ def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path
     else:
         found = failed_everywhere(opening(wrong.saver), tmp_path, "sync")
         assert found != after_failures()
+
+
+def left_by_interruption(saver: Any, folder: Path) -> Any:
+    """Leave a batch by KeyboardInterrupt at its second row; look before and after a put."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    ran: list[str] = []
+
+    def interrupt(statement: str) -> None:
+        ran.append(statement)
+        if len(ran) == SECOND_ROW:
+            raise KeyboardInterrupt
+
+    with watched(probe.saver, interrupt), pytest.raises(KeyboardInterrupt):
+        probe.write(2, [("x", 1), ("y", 2)], "t9")
+    seen = [rows(probe.path)]
+    if not stuck(probe):
+        probe.put(9, thread="other")
+        seen.append(rows(probe.path))
+    probe.attempt(probe.saver.close)
+    return seen
 
 
 def lost(saver: Any, folder: Path) -> Any:
@@ -116,6 +147,14 @@ class CleanlyStepwise(SqliteReference):
 
     def _transaction(self) -> Any:
         return Cleanly(self.database)
+
+
+class TakingTurns(CleanlyStepwise):
+    """Keeps a second caller out until the first one's batch is over."""
+
+    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> Any:
+        async with self._gate():
+            await super().aput_writes(config, writes, task_id, task_path)
 
 
 class Cleanly:
