@@ -1,0 +1,151 @@
+"""A run that goes on beside who tidies up shows each wrong saver of that kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.scenes.failing import prepared
+from tests.wrong_savers.scenes.probe import Probe
+from tests.wrong_savers.support import opening
+from tests.wrong_savers.upkeep import (
+    CopyRowByRow,
+    CopyTableByTable,
+    DeletionInTwoTransactions,
+    PruneOfAllButTheNewestItRead,
+    PruneOfEarlyWrites,
+    PruneTakesLocksInAnotherOrder,
+    RunsDeletedByThread,
+    ValuesFoundByVersionAlone,
+)
+
+
+@contextmanager
+def before_transaction(probe: Probe, place: int, action: Callable[[], object]) -> Iterator[None]:
+    """Let another caller act just before a writing transaction, counted from one."""
+    database = probe.saver.database
+    really_writing = database.writing
+    begun: list[int] = []
+
+    def writing() -> Any:
+        begun.append(1)
+        if len(begun) == place:
+            action()
+        return really_writing()
+
+    with mock.patch.object(database, "writing", writing):
+        yield
+
+
+def pruned_beside_a_put(probe: Probe) -> bool:
+    with before_transaction(probe, 1, lambda: probe.put(3, parent=2)):
+        probe.call("prune", ["a"])
+    return 3 in probe.ids(probe.config())
+
+
+def pruned_beside_early_writes(probe: Probe) -> bool:
+    probe.write(3, [("x", 1)], "t9")
+    probe.call("prune", ["a"])
+    probe.put(3, parent=2)
+    return bool(probe.pending("a", "", 3))
+
+
+def go_on(probe: Probe) -> None:
+    probe.put(3, parent=2)
+    probe.write(3, [("x", 1)], "t9")
+
+
+def copied_beside_a_batch(probe: Probe) -> bool:
+    with before_transaction(probe, 2, lambda: go_on(probe)):
+        probe.call("copy_thread", "a", "c")
+    return 3 not in probe.ids(probe.config("c")) or bool(probe.pending("c", "", 3))
+
+
+def copied_beside_a_subgraph(probe: Probe) -> bool:
+    def step() -> None:
+        probe.put(3, parent=2)
+        probe.put(5, ns="child", parent=4)
+
+    probe.put(4, ns="child")
+    with before_transaction(probe, 2, step):
+        probe.call("copy_thread", "a", "c")
+    copied = (probe.id_of("c", "child"), probe.id_of("c", ""))
+    return copied in {(4, 2), (5, 3)}
+
+
+def runs_deleted_beside_a_put(probe: Probe) -> bool:
+    probe.put(1, thread="r", metadata={"run_id": "old"})
+    new = {"run_id": "new"}
+    with before_transaction(probe, 1, lambda: probe.put(2, thread="r", parent=1, metadata=new)):
+        probe.call("delete_for_runs", ["old"])
+    return bool(probe.ids(probe.config("r")) == [2])
+
+
+def deleted_beside_a_batch(probe: Probe) -> bool:
+    with before_transaction(probe, 2, lambda: go_on(probe)):
+        probe.delete("a")
+    return 3 not in probe.ids(probe.config()) or bool(probe.pending("a", "", 3))
+
+
+def put_late(probe: Probe) -> bool:
+    probe.delete("a")
+    probe.put(3, parent=2, values={"y": 1})
+    return bool(probe.held("a", "", 3) == {"x": 2, "y": 1})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "is_whole"),
+    [
+        (PruneOfAllButTheNewestItRead, SqliteReference, pruned_beside_a_put),
+        (PruneOfEarlyWrites, SqliteReference, pruned_beside_early_writes),
+        (CopyTableByTable, SqliteReference, copied_beside_a_batch),
+        (CopyRowByRow, SqliteReference, copied_beside_a_subgraph),
+        (RunsDeletedByThread, SqliteReference, runs_deleted_beside_a_put),
+        (DeletionInTwoTransactions, SqliteReference, deleted_beside_a_batch),
+        (ValuesFoundByVersionAlone, ReferenceSaver, put_late),
+    ],
+    ids=lambda given: getattr(given, "name", None) or given.__name__,
+)
+def test_upkeep_shows_the_mistake(
+    wrong: Any, right: Any, is_whole: Callable[[Probe], bool], tmp_path: Path
+) -> None:
+    saver = getattr(wrong, "saver", wrong)
+    assert is_whole(prepared(Probe(opening(right), tmp_path / "right", "sync")))
+    assert not is_whole(prepared(Probe(opening(saver), tmp_path / "wrong", "sync")))
+
+
+class Noted:
+    """A lock that notes when it is taken."""
+
+    def __init__(self, lock: Any, name: str, order: list[str]) -> None:
+        self._lock, self._name, self._order = lock, name, order
+
+    def __enter__(self) -> Any:
+        self._order.append(self._name)
+        return self._lock.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._lock.__exit__(*error)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lock, name)
+
+
+def test_a_put_and_a_prune_take_two_locks_in_two_orders(tmp_path: Path) -> None:
+    saver = getattr(PruneTakesLocksInAnotherOrder, "saver", PruneTakesLocksInAnotherOrder)
+    probe = prepared(Probe(opening(saver), tmp_path, "sync"))
+    order: list[str] = []
+    database = probe.saver.database
+    database.lock = Noted(database.lock, "lock", order)
+    database.index = Noted(database.index, "index", order)
+    probe.put(3, parent=2)
+    put, order[:] = order[:2], []
+    probe.call("prune", ["a"])
+    assert (put, order[:2]) == (["lock", "index"], ["index", "lock"])
