@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import os
 import sqlite3
@@ -67,6 +68,8 @@ THROUGH = [
 ]
 SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2, upkeep=3, upkeep_apart=2)
 UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=10)
+RARE = {"prune-of-early-writes": dataclasses.replace(UPKEEP, upkeep=40)}
+"""It was missed once in four runs of ten histories: about one in seven tells it."""
 FOR = {
     "threads-lose-nothing": SceneEffort(shared=60, instances=2, processes=1, races=0),
     "no-torn-reads": SceneEffort(shared=60, instances=2, processes=1, races=0),
@@ -163,7 +166,8 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
 ) -> None:
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
     where = f"tests.conformance.test_concurrency:SAVERS.{attribute_of(wrong)}"
-    effort = UPKEEP if wrong.name in HANGS_BESIDE else FOR[wrong.breaks.partition("/")[2]]
+    usual = UPKEEP if wrong.name in HANGS_BESIDE else FOR[wrong.breaks.partition("/")[2]]
+    effort = RARE.get(wrong.name, usual)
     found = blamed(judged(where, tmp_path, api, monkeypatch, effort))
     allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
     assert wrong.breaks in found, f"not caught: {wrong.note}"
