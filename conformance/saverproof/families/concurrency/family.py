@@ -101,10 +101,10 @@ class ConcurrencyJudging:
             if self.tally.wanted & HISTORIES:
                 able = able_of({*self.plan.facts["capabilities"], *self._operations()})
                 HistoryJudging(bench, self.record, able, effort).run()
-            if self.tally.wanted & UPKEEPS and effort.upkeep:
-                self._upkeep(bench, effort)
             if LATE in self.tally.wanted:
                 write_late(bench, self.record)
+            if self.tally.wanted & UPKEEPS and effort.upkeep:
+                self._upkeep(bench, effort)
 
     def _instances(self, bench: CallerBench) -> None:
         able = points_of(self.plan.facts, self.target).union(self._operations())

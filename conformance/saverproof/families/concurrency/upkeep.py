@@ -31,6 +31,13 @@ OLD, NEW = 2, 3
 BATCH = 3
 _LONG_RUN = 5
 
+_EARLY_TASKS = 3
+"""How many tasks write before a checkpoint of a run is put: a prune that takes early writes for
+left-overs has to come between one of them and the put.
+
+Measured with four histories, as in the default profile: with one task half of the runs missed it.
+"""
+
 NEEDS = {
     CallKind.PRUNE: Capability.PRUNE,
     CallKind.PRUNE_ALL: Capability.PRUNE,
@@ -172,9 +179,10 @@ def _run(
         made.append(Operation(CallKind.WRITES, where, at, tag, FIRST_OWN_TASK + tag % 50, BATCH))
 
     for at in range(NEW, NEW + (2 if both else _LONG_RUN - 2)):
-        if early and at == NEW + 1:
-            # Before its checkpoint, as they come of a run that saves in the background.
-            write(place, at)
+        if early and at > NEW:
+            # Before their checkpoint, as they come of a run that saves in the background.
+            for _ in range(_EARLY_TASKS):
+                write(place, at)
         for where in (place, place + 1) if both else (place,):
             put(where, at)
             write(where, at)
