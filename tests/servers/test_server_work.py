@@ -14,16 +14,17 @@ import redis
 from saverproof.families.answer import Status
 from saverproof.families.cost import effort, family
 from saverproof.families.cost.family import CostFamily
-from saverproof.families.cost.stores import Checkpoints
+from saverproof.families.cost.stores import Checkpoints, UnchangedValue
 from saverproof.families.items import Outcome
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import MariaDB, Postgres, Redis, ServerUnavailable, place, serving
 from saverproof_savers.targets import servers
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
-from tests.servers import mariadb_saver, postgres_savers
+from tests.servers import mariadb_saver, postgres_savers, redis_saver
 
 BY_ID = "cost/get-by-id"
+PUT = "cost/put"
 CALLERS = "cost/callers-at-once"
 
 
@@ -80,6 +81,29 @@ def test_a_scan_in_the_server_is_found_and_shown_by_a_script(
     assert "work.done()" in found.reproducer
     plan = plan_of(wrong, "cost", "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
     assert CostFamily().replay(plan, wrong, BY_ID, found.program).status is Status.FAILING
+
+
+@pytest.mark.parametrize(
+    "wrong", [postgres_savers.right, redis_saver.right], ids=["a driver in C", "one in Python"]
+)
+def test_a_value_that_is_sent_again_is_found_and_shown_by_a_script(
+    wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # They keep every contract but those on costs: each checkpoint is sent with all that it holds.
+    monkeypatch.setattr(family, "STORES", (UnchangedValue,))
+    (found,) = judged(wrong, tmp_path, PUT).findings
+    assert found.summary.startswith("put of one more checkpoint writes 1")
+    assert found.summary.endswith("more for each byte of a channel that does not change")
+    # It counts what the kernel has sent, and has ended with 1 in a process of its own.
+    assert "TCP_INFO" in found.reproducer
+
+
+def test_a_value_that_is_sent_once_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(family, "STORES", (UnchangedValue,))
+    outcome = judged(servers.plainredis, tmp_path, PUT)
+    assert outcome.findings == ()
+    laws = {law["witness"]: law["order"] for law in outcome.extra["cost"]["laws"]}
+    assert laws["written"] == "constant"
 
 
 def test_callers_of_the_official_saver_wait_for_each_other_beside_a_pool(tmp_path: Path) -> None:

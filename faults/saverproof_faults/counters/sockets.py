@@ -10,9 +10,9 @@ from pathlib import Path
 from saverproof_faults.counters.process_io import Transferred
 
 _DESCRIPTORS = Path("/proc/self/fd")
-_TCP_INFO_BYTES = 232
+TCP_INFO_BYTES = 232
 """Bytes of struct tcp_info since Linux 4.19. Two numbers of it are read."""
-_RECEIVED, _SENT = 128, 200
+RECEIVED, SENT = 128, 200
 """Offsets of tcpi_bytes_received and tcpi_bytes_sent in struct tcp_info."""
 
 
@@ -58,9 +58,9 @@ def _transferred() -> Iterator[tuple[str, Transferred]]:
 def _told(connection: socket.socket) -> Transferred | None:
     if connection.family not in (socket.AF_INET, socket.AF_INET6):
         return None
-    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
-    if len(told) < _SENT + 8:
+    told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
+    if len(told) < SENT + 8:
         return None
-    (received,) = struct.unpack_from("Q", told, _RECEIVED)
-    (sent,) = struct.unpack_from("Q", told, _SENT)
+    (received,) = struct.unpack_from("Q", told, RECEIVED)
+    (sent,) = struct.unpack_from("Q", told, SENT)
     return Transferred(received, sent)

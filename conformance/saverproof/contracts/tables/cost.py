@@ -65,7 +65,8 @@ PUT = Contract(
     ),
     source=(
         "advice; `langgraph.checkpoint.base.BaseCheckpointSaver.put` is told in new_versions what "
-        "has changed, by which InMemorySaver and the official PostgreSQL saver store values once"
+        "has changed, by which InMemorySaver stores each value once, and the official PostgreSQL "
+        "saver all but plain texts and numbers"
     ),
     wrong="the whole thread, or every channel, is written anew at each step",
     matters=(

@@ -31,6 +31,7 @@ it is closed.
 _IMPORTS = (
     "import itertools",
     "import random",
+    "import struct",
     "import tracemalloc",
     "from saverproof_faults import Injector",
 )
