@@ -1,4 +1,4 @@
-"""Savers for relatives of MySQL, judged on MariaDB, a stand-in for OceanBase and SingleStore."""
+"""Savers for relatives of MySQL, judged on MariaDB, a stand-in for OceanBase."""
 
 import contextlib
 from collections.abc import Iterator
@@ -24,16 +24,6 @@ def oceanbase_es(dsn: str) -> "Iterator[Any]":
     from langgraph.checkpoint.oceanbase.pymysql import OceanBaseSaver
 
     with OceanBaseSaver.from_conn_string(dsn) as saver:
-        saver.setup()
-        yield saver
-
-
-@on_server(MariaDB(), "singlestore")
-@contextlib.contextmanager
-def singlestore(dsn: str) -> "Iterator[Any]":
-    from langgraph_singlestore.checkpoint import SingleStoreSaver
-
-    with SingleStoreSaver.from_conn_string(dsn.replace("mysql:", "singlestoredb:")) as saver:
         saver.setup()
         yield saver
 

@@ -146,3 +146,11 @@ def test_a_system_call_is_counted_among_all_and_then_among_its_kind() -> None:
         "files.arm(CallFault(4, CallFailure.IO_ERROR))",
         "files.arm(CallFault(2, CallFailure.IO_ERROR, kind=CallKind.SYNC))",
     ]
+
+
+@pytest.mark.parametrize("database", ["", "store.db"])
+def test_a_store_without_a_file_yet_is_not_locked_by_its_path(database: str) -> None:
+    place = Place(Event.ENGINE_STATEMENT, 1)
+    injection = Injection(Plan(Fault.LOCKED, place))
+    sources = [str(fault) for fault in faults_anywhere(injection, Places(), database)]
+    assert any("sqlite3.connect(path + " in source for source in sources) == bool(database)

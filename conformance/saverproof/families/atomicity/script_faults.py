@@ -37,11 +37,15 @@ from saverproof_faults.standalone import source
 def plain_faults(
     injection: Injection, places: Places, database: str, step: object
 ) -> Iterator[PlainFault]:
-    """Ways to have the same thing fail in a store that holds nothing else, the plainest first."""
+    """Ways to have the same thing fail in a store that holds nothing else, the plainest first.
+
+    ``database`` is the file of the store, "" where none is known: what is done to the file from
+    outside is then left out.
+    """
     plan, where = injection.plan, path_of(database)
     inside = plan is not None and plan.place.event in (Event.STATEMENT, Event.ENGINE_STATEMENT)
     by_trigger = injection.also is None and not injection.interrupts and not isinstance(step, Put)
-    if plan is not None and inside and by_trigger:
+    if plan is not None and inside and by_trigger and database:
         trigger = row_trigger(plan, places, where) or statement_trigger(plan, places, where)
         if trigger is not None:
             yield trigger
@@ -64,7 +68,8 @@ def _anywhere(injection: Injection, places: Places, database: str) -> Iterator[P
         if plan.place.index == 1:
             yield _CANCELLED
     elif plan.fault is Fault.LOCKED:
-        yield locked(path_of(database))
+        if database:  # an empty store has no file yet, and the script would fail by itself
+            yield locked(path_of(database))
     elif plan.place.event is Event.START:
         yield before_operation(plan)
         return
