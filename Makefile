@@ -66,7 +66,7 @@ imports: $(VENV)/ready
 docs: $(VENV)/ready
 	$(BIN)/mkdocs build --strict --quiet
 
-# What is generated in the documentation, written anew.
+# What is generated in the documentation and in charts, written anew.
 pages: $(VENV)/ready
 	$(BIN)/python -m saverproof.contracts.page > docs/contracts.md
 	$(BIN)/python -m saverproof.run.peer.page > docs/peer.md
@@ -74,6 +74,7 @@ pages: $(VENV)/ready
 	$(BIN)/python -m tests.docs.times
 	$(BIN)/python -m tests.docs.mistake_classes
 	$(BIN)/python -m tests.docs.sample_run
+	$(BIN)/python -m tests.docs.reference_laws
 
 tests: $(VENV)/ready
 	$(PYTEST)
@@ -108,9 +109,10 @@ crowds: $(VENV)/ready
 	$(BIN)/python -m tests.crowds.measure --pairs --fives --tens --jobs $(WORKERS)
 	$(BIN)/python -m tests.crowds.measure --first --mend --jobs $(WORKERS)
 
-# The table of docs/cost.md, judged anew: it needs the servers of the tests, and takes minutes.
-costs: $(VENV)/ready
-	$(BIN)/python -m tests.docs.costs
+# The table of docs/cost.md, judged anew: it needs the servers of the tests, and takes ten minutes.
+# `make costs SAVERS="lmdb plainredis"` judges these alone.
+costs: $(VENV)-costs/ready
+	$(VENV)-costs/bin/python -m tests.docs.costs $(SAVERS)
 
 # Released savers, each in an environment of its own: minutes for each. `make pages` shows the results.
 field: $(VENV)/ready
@@ -149,5 +151,12 @@ $(VENV)-oldest/ready: pyproject.toml constraints-oldest.txt
 		--editable '.[duckdb]' pytest-xdist pytest-cov
 	touch $@
 
+# One of the savers in that table is no part of the set-up for tests.
+$(VENV)-costs/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-costs
+	$(VENV)-costs/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[dev]' langgraph-checkpoint-objectstorage==0.1.15
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-oldest .saverproof .site
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-costs .saverproof .site

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from saverproof_reports.charts import Bar, Column
-from saverproof_reports.laws import Curve
+from saverproof_reports.curves import Curve
 from saverproof_reports.text import one_line
 
 # In units of the SVG, which is as wide as its place on the page: some 320 pixels on a phone.
@@ -97,7 +97,8 @@ def curves(drawn: Sequence[Curve], about: str) -> Markup:
     highest = max(max(curve.counts) for curve in drawn)
     powers = [10**power for power in range(len(str(max(highest, 1))) + 1)]
     chart = _pygal().XY(
-        **_options(_CURVES_HEIGHT) | {"margin_left": 0, "margin_right": 18, "margin_top": 6},
+        **_options(_CURVES_HEIGHT)
+        | {"margin_left": 0, "margin_right": _half_width(f"{sizes[-1]:,}"), "margin_top": 6},
         logarithmic=True,
         dots_size=3,
         range=(1, powers[-1]),
@@ -114,6 +115,11 @@ def curves(drawn: Sequence[Curve], about: str) -> Markup:
         chart.add("", values)
     classes = [f"k-{number % 4}" for number in range(len(drawn))]
     return _svg(chart, classes, about, ". ".join(captions))
+
+
+def _half_width(label: str) -> int:
+    """Return how far a label that stands below the edge of a plot goes beyond it."""
+    return round(0.3 * _FONT * len(label)) + 2
 
 
 def _pygal() -> Any:

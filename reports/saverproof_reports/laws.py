@@ -1,6 +1,6 @@
 """The laws by which the cost of operations grows with a store, and which of them got worse."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,6 @@ _STEEPER = 1.5
 """Times as much for each item from which on a law is worse. Counts are the same in each run of a
 release, so smaller changes are small changes of the saver.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The counts of one saver at several sizes."""
-
-    name: str
-    sizes: tuple[int, ...]
-    counts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +31,21 @@ def telling_laws(judged: Judged) -> list[Law]:
     laws = judged.get("cost", {}).get("laws", [])
     telling: dict[tuple[str, str], Law] = {}
     for law in laws:
-        key = (law["question"], law["item"])
+        key = question_of(law)
         if law["api"] == laws[0]["api"] and _rank(law) > _rank(telling.get(key)):
             telling[key] = law
     return list(telling.values())
 
 
-def curves(law: Law, judged: Judged, savers: Sequence[Judged]) -> list[Curve]:
-    """Return the curve of a law, and those of the same count for the other savers in the report."""
-    own = _curve(judged, law)
-    others = [
-        _curve(other, same)
-        for other in savers
-        if other["saver"]["name"] != judged["saver"]["name"]
-        and (same := _same(law, other)) is not None
-    ]
-    return [own, *others]
+def question_of(law: Law) -> tuple[str, str]:
+    """Return what is asked, and of which there is ever more."""
+    return law["question"], law["item"]
+
+
+def same_count(law: Law, laws: Iterable[Law]) -> Law | None:
+    """Return the law of the same count among ``laws``, through any API; None if there is none."""
+    wanted = (*question_of(law), law["witness"])
+    return next((one for one in laws if (*question_of(one), one["witness"]) == wanted), None)
 
 
 def worse_laws(old: Judged, new: Judged) -> Iterator[WorseLaw]:
@@ -75,7 +65,7 @@ def _rank(law: Law | None) -> int:
 
 
 def _key(law: Law) -> tuple[str, ...]:
-    return law["api"], law["question"], law["item"], law["witness"]
+    return law["api"], *question_of(law), law["witness"]
 
 
 def _is_worse(old: Law, new: Law) -> bool:
@@ -87,19 +77,3 @@ def _is_worse(old: Law, new: Law) -> bool:
 def _slope(law: Law) -> float:
     sizes, counts = law["sizes"], law["counts"]
     return float((counts[-1] - counts[-2]) / (sizes[-1] - sizes[-2]))
-
-
-def _same(law: Law, judged: Judged) -> Law | None:
-    """Return the law of the same count for another saver, through any API; None if there is
-    none.
-    """
-    found = (
-        other
-        for other in judged.get("cost", {}).get("laws", [])
-        if _key(other)[1:] == _key(law)[1:]
-    )
-    return next(found, None)
-
-
-def _curve(judged: Judged, law: Law) -> Curve:
-    return Curve(judged["saver"]["name"], tuple(law["sizes"]), tuple(law["counts"]))

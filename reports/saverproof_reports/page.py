@@ -22,6 +22,7 @@ from saverproof_reports import (
     wording,
 )
 from saverproof_reports.causes import also_broken, by_cause, cause_of
+from saverproof_reports.curves import curves
 from saverproof_reports.diff import diff
 from saverproof_reports.entries import entries
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
@@ -80,6 +81,7 @@ def _templates() -> Environment:
         "verdicts": VERDICTS,
         "mending": mending,
         "charts": charts,
+        "curves": curves,
         "drawing": drawing,
         "fault_words": fault_words,
         "laws": laws,

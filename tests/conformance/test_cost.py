@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +37,7 @@ from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.pools import room_of
 from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.stores import Checkpoints, Limit
+from saverproof.families.cost.witnesses import WITNESSES
 from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.laws import GrowthOrder, law_of
 from saverproof.families.tally import Tally
@@ -48,6 +51,16 @@ WRONG_COSTS = [wrong for wrong in WRONG if wrong.breaks.startswith("cost/")]
 MEMORY = "saverproof_savers.targets:memory"
 SQLITE = "saverproof_savers.targets:sqlite"
 OFFICIAL = "saverproof_savers.targets:langgraph_sqlite"
+
+
+REFERENCES = {
+    one["name"]: one["laws"]
+    for one in json.loads(files("saverproof_reports").joinpath("reference_laws.json").read_text())
+}
+
+
+def _series(law: Any) -> tuple[str, ...]:
+    return law["question"], law["item"], law["witness"]
 
 
 def made(name: str, saver: Any, **more: Any) -> Any:
@@ -219,6 +232,21 @@ def test_the_linear_costs_of_memory_are_told() -> None:
         "the store",
     }
     assert {"cost/get-latest", "cost/bytes-per-step"} < outcome.inapplicable.keys()
+
+
+@pytest.mark.parametrize(
+    ("where", "of"), [(SQLITE, "bundled SqliteSaver"), (MEMORY, "InMemorySaver")]
+)
+def test_charts_show_what_the_savers_beside_any_other_cost_now(where: str, of: str) -> None:
+    shipped = {_series(law): law for law in REFERENCES[of]}
+    laws = judged_whole(where).extra["cost"]["laws"]
+    assert shipped.keys() == {_series(law) for law in laws}
+    for law in laws:
+        known = dict(zip(*(shipped[_series(law)][key] for key in ("sizes", "counts")), strict=True))
+        # On one release of Python they are equal; others count lines a little differently.
+        slack = WITNESSES[law["witness"]].slack
+        expected = [pytest.approx(known[size], rel=0.5, abs=slack) for size in law["sizes"]]
+        assert law["counts"] == expected, _series(law)
 
 
 def test_what_the_official_sqlite_saver_does_more_than_once_is_told() -> None:

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 from tests.reports.sample import good_report
 
+from saverproof_reports import drawing
 from saverproof_reports.comparison import compare
 from saverproof_reports.comparison_formats import (
     comparison_html,
     comparison_markdown,
     comparison_text,
 )
+from saverproof_reports.curves import Curve, curves
 from saverproof_reports.document import markdown
-from saverproof_reports.drawing import curves
-from saverproof_reports.laws import Curve, telling_laws
+from saverproof_reports.laws import telling_laws
 from saverproof_reports.page import html
 
 BY_ID = "get_tuple by id"
@@ -74,8 +75,48 @@ def test_savers_of_one_report_stand_beside_each_other() -> None:
     assert "another: 2 at 16; 2 at 64; 2 at 256" in page
 
 
+PAGE_OF_TEN = law(
+    "linear", "executes ever more", question="list with limit 10", witness="lines",
+    item="checkpoint in the thread", counts=[3_000, 12_000, 48_000],
+)  # fmt: skip
+BUNDLED = "saverproof_savers.saver.SqliteSaver"
+
+
+def names_beside(told: dict[str, Any], of: dict[str, Any]) -> list[str]:
+    first, *_ = told["savers"]
+    return [curve.name for curve in curves(of, first, told["savers"])][1:]
+
+
+def test_the_bundled_saver_and_the_one_in_memory_stand_beside_any() -> None:
+    told = with_laws(PAGE_OF_TEN)
+    assert names_beside(told, PAGE_OF_TEN) == ["bundled SqliteSaver", "InMemorySaver"]
+    assert "bundled SqliteSaver: " in html(told)
+
+
+def test_what_the_one_in_memory_does_not_do_at_all_is_drawn_as_none() -> None:
+    asked = {**PAGE_OF_TEN, "witness": "calls"}
+    told = with_laws(asked)
+    *_, memory = curves(asked, told["savers"][0], told["savers"])
+    assert (memory.name, set(memory.counts)) == ("InMemorySaver", {0})
+
+
+def test_nothing_is_drawn_twice_and_no_more_than_there_are_colours_for() -> None:
+    told = with_laws(PAGE_OF_TEN)
+    told["savers"][0]["saver"] |= {"class": BUNDLED}
+    assert names_beside(told, PAGE_OF_TEN) == ["InMemorySaver"]
+    for name in "abc":
+        beside = deepcopy(told["savers"][0])
+        beside["saver"] |= {"name": name}
+        told["savers"].append(beside)
+    assert names_beside(told, PAGE_OF_TEN) == ["a", "b", "c"]
+
+
+def test_a_question_of_another_writer_has_nothing_beside_it() -> None:
+    assert names_beside(with_laws(LINEAR), LINEAR) == []
+
+
 def test_a_count_of_none_is_drawn() -> None:
-    drawn = curves([Curve("nothing", (16, 64, 256), (0, 0, 0))], "nothing is read")
+    drawn = drawing.curves([Curve("nothing", (16, 64, 256), (0, 0, 0))], "nothing is read")
     assert "nothing: 0 at 16; 0 at 64; 0 at 256" in drawn
 
 
