@@ -1,7 +1,8 @@
-"""Right savers on real servers are accused of nothing, in any family, by a little of everything.
+"""Right savers on real servers are accused of nothing, by a little of everything.
 
-Their servers are killed, stand still and refuse in other tests; ``make right-on-servers`` judges
-them by the whole quick profile.
+Each is judged in a third of the families of programs and graphs, and in all of the others. Their
+servers are killed, stand still and refuse in other tests; ``make right-on-servers`` judges them by
+the whole quick profile.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ IN_PROCESSES = {"atomicity", "durability", "concurrency"}
 ALL = [table.name for table in TABLES]
 WITHOUT_A_PAST = {"upgrade"}
 """Families that judge what older releases have stored: of these savers there is none."""
+PROGRAMS = "by programs and graphs"
 UNSEEN = {"concurrency/reads-change-nothing": "what no saver shows is seen in files alone"}
 
 
@@ -60,19 +62,21 @@ def right(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize(
-    "families",
-    # They are written to be plain, and pay for it: what they cost is not judged here.
-    [
-        [name for name in ALL if name not in IN_PROCESSES and name != "cost"],
-        sorted(IN_PROCESSES),
-    ],
-    ids=["by programs and graphs", "by faults, kills and callers"],
-)
-def test_a_right_saver_is_accused_of_nothing(
-    families: list[str], right: Target, tmp_path: Path
-) -> None:
+# They are written to be plain, and pay for it: what they cost is not judged here.
+BY_PROGRAMS = [name for name in ALL if name not in IN_PROCESSES and name != "cost"]
+
+
+def families_of(right: Target, kind: str) -> list[str]:
+    """Those that a saver is judged in: of what programs and graphs tell, each has a third."""
+    return (
+        BY_PROGRAMS[RIGHT.index(right) :: len(RIGHT)] if kind == PROGRAMS else sorted(IN_PROCESSES)
+    )
+
+
+@pytest.mark.parametrize("kind", [PROGRAMS, "by faults, kills and callers"])
+def test_a_right_saver_is_accused_of_nothing(kind: str, right: Target, tmp_path: Path) -> None:
     assert right.ref is not None
+    families = families_of(right, kind)
     facts = facts_of(right, tmp_path)
     if right is not redis_saver.right:  # It reads its whole store in each call.
         facts |= {"opens_ms": SLOW_TO_OPEN_MS}
