@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +88,10 @@ class Session(Context):
         """Hostile threads and namespaces that the saver refused. Steps on them are not taken."""
         self.touched: Counter[Touched] = Counter()
         """How often the steps touched each point of the axes."""
+        self._first_breaches: dict[Hashable, tuple[int, str]] = {}
+        """Of each fact, the first breach that is about it: its position among them and its
+        contract.
+        """
         self._opened_anew = False
 
     @property
@@ -180,6 +184,9 @@ class Session(Context):
             return Breach(contract, difference, len(self.taken), step, diverged)
 
         fresh = [breach(self._blamed(d, step), d) for d in self.facts.differences[known[0] :]]
+        for position, one in enumerate(fresh, len(self.breaches)):
+            for key in _facts_of(one.difference, {one.difference.kind in facts.OF_VALUES}):
+                self._first_breaches.setdefault(key, (position, one.contract))
         self.breaches += fresh
         masked = self.facts.masked[known[1] :]
         self.masked += [breach(self._blamed_where_masked(d, step), d) for d in masked]
@@ -194,22 +201,27 @@ class Session(Context):
         It is that of the breach that showed it first, or else it is attributed to the step that
         wrote it.
         """
-        for known in self.breaches:
-            if _are_of_one_fact(known.difference, difference):
-                return known.contract
+        alike = _facts_of(difference, (True, False))
+        first = min(
+            (self._first_breaches[k] for k in alike if k in self._first_breaches), default=None
+        )
+        if first is not None:
+            return first[1]
         wrote = (s for s in reversed(self.taken) if _wrote(s, difference.address))
         return self._blamed(difference, next(wrote, step))
 
 
-def _are_of_one_fact(one: Difference, other: Difference) -> bool:
-    """Return whether two differences are about the same write, value or field."""
-    if one.write is not None or other.write is not None:
-        return one.write is other.write
-    if one.fact != other.fact or one.address is None or other.address is None:
-        return False
+def _facts_of(difference: Difference, carried: Iterable[bool]) -> list[Hashable]:
+    """Return keys for the write, value or field that a difference is about, empty if for none.
+
+    ``carried`` says whether the key is one of values, each of which later checkpoints carry on.
+    """
+    if difference.write is not None:
+        return [id(difference.write)]
+    if difference.address is None:
+        return []
     # Checkpoints that carry a value on share it, so their numbers do not matter.
-    alike = slice(2 if one.kind in facts.OF_VALUES else 3)
-    return one.address[alike] == other.address[alike]
+    return [(one, difference.fact, difference.address[: 2 if one else 3]) for one in carried]
 
 
 def _wrote(step: Step, address: Address | None) -> bool:
