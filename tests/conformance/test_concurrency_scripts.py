@@ -20,6 +20,7 @@ from saverproof.families.concurrency.contract_ids import (
     INSTANCES,
     ITERATION,
     LATE,
+    LOOP,
     NOTHING,
     ORDER,
     PROCESSES,
@@ -28,11 +29,12 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.histories import Sharing
-from saverproof.families.concurrency.iteration import BETWEEN, By
+from saverproof.families.concurrency.iteration import BETWEEN, By, method_of
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, script
 from saverproof.families.concurrency.upkeep import SCENE
+from saverproof.families.concurrency.waiting import LOOKED_AT
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.programs.small import CHILD
 from saverproof.programs.steps.definitions import GetTuple, ListTuples
@@ -42,7 +44,7 @@ from saverproof.scripts.script import LONGEST
 from saverproof_savers import targets
 
 APIS = ("sync", "async")
-ALONE = (ITERATION, NOTHING, PROCESSES, FIRST, INSTANCES)
+ALONE = (ITERATION, LOOP, NOTHING, PROCESSES, FIRST, INSTANCES)
 """Whose scripts need a process of their own: they end it, or start others."""
 
 
@@ -58,6 +60,7 @@ def beside(kind: CallKind) -> dict[str, Any]:
 
 
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
+EVERY_METHOD = {"calls": [method_of(operation) for operation in LOOKED_AT]}
 SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "threads": (THREADS, "check-then-insert", {}),
     "whole batches": (TORN, "rows-seen-one-by-one", {}),
@@ -86,6 +89,8 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a copy of namespaces": (COPY, "copy-row-by-row", beside(CallKind.COPY)),
     "a run deleted": (DELETION, "runs-deleted-by-thread", beside(CallKind.DELETE_RUN)),
     "deleted meanwhile": (LATE, "deletion-in-two-transactions", beside(CallKind.DELETE)),
+    "calls that wait": (LOOP, "sync-on-the-loop", EVERY_METHOD),
+    "a lock that waits": (LOOP, "lock-taken-on-the-loop", EVERY_METHOD),
     "a late writer": (LATE, "values-found-by-version-alone", {"scene": "late writer"}),
 }
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""

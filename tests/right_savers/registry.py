@@ -23,6 +23,12 @@ PLAIN = {
 }
 """Advice that the savers do not follow which most of these are made of."""
 
+ON_THE_LOOP = {
+    "concurrency/loop-goes-on": "the plain savers' async methods are their sync ones, called where "
+    "they are awaited: what is judged of them so is judged in a fraction of the time"
+}
+"""What most of these would be accused of, although they are right in all that they are here for."""
+
 
 @dataclass(frozen=True)
 class RightSaver:

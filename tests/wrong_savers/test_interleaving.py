@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -33,6 +34,12 @@ from tests.wrong_savers.instances import (
     LatestIdKeptByTheProcess,
     ListingKept,
     SizeTellsOfChanges,
+)
+from tests.wrong_savers.loops import (
+    LaterPagesOnTheLoop,
+    LockTakenOnTheLoop,
+    SyncOnTheLoop,
+    WritesOnTheLoop,
 )
 from tests.wrong_savers.readers import (
     CacheOfTheInstance,
@@ -258,6 +265,54 @@ def test_tables_made_between_check_and_making_are_refused(tmp_path: Path) -> Non
     with patched, pytest.raises(sqlite3.OperationalError, match="already exists"):
         TablesCheckedThenMade.at(tmp_path)
     late.close()
+
+
+class Entered:
+    """In place of a lock: notes by which threads it is taken."""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def __enter__(self) -> None:
+        self.threads.add(threading.get_ident())
+
+    def __exit__(self, *exc_info: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("saver", "on_the_loop"),
+    [
+        (SyncOnTheLoop, {"write", "tuple", "ids"}),
+        (WritesOnTheLoop, {"write"}),
+        (LaterPagesOnTheLoop, {"ids"}),
+        (LockTakenOnTheLoop, {"tuple"}),
+    ],
+)
+def test_the_loops_own_thread_takes_a_lock_of_the_database(
+    saver: Any, on_the_loop: set[str], tmp_path: Path
+) -> None:
+    probe = prepared(Probe(opening(saver), tmp_path, "sync"))
+    calls: dict[str, Callable[[], Any]] = {
+        "write": lambda: probe.saver.aput_writes(probe.config("a", "", 2), [("x", 1)], "t8"),
+        "tuple": lambda: probe.saver.aget_tuple(probe.config()),
+        "ids": lambda: anext(aiter(listed(probe))),
+    }
+    seen = set()
+    for name, call in calls.items():
+        entered = Entered()
+        probe.saver.database.lock = probe.saver.counting = entered
+        asyncio.run(awaited(call))
+        if threading.get_ident() in entered.threads:
+            seen.add(name)
+    assert seen == on_the_loop
+
+
+async def awaited(call: Callable[[], Any]) -> None:
+    await call()
+
+
+async def listed(probe: Probe) -> Any:
+    yield [found async for found in probe.saver.alist(probe.config())]
 
 
 def test_every_wrong_saver_of_the_concurrency_family_is_looked_at() -> None:

@@ -2,5 +2,6 @@
 
 from saverproof_faults.counters.meeting import Meetings, Met
 from saverproof_faults.counters.meter import Counted, Meter
+from saverproof_faults.counters.waits import Waited, Waits
 
-__all__ = ["Counted", "Meetings", "Met", "Meter"]
+__all__ = ["Counted", "Meetings", "Met", "Meter", "Waited", "Waits"]

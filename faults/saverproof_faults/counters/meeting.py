@@ -7,16 +7,16 @@ more: then those that are missing wait for a caller that is held.
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Self
 
+from saverproof_faults.counters.replacing import in_place_of_the_usual
 from saverproof_faults.drivers import Driver
 from saverproof_faults.injector import Injector
-from saverproof_faults.interceptor import INTERCEPTORS, Interceptor, Result
+from saverproof_faults.interceptor import Interceptor, Result
 from saverproof_faults.kinds import Event
 from saverproof_faults.places import Method
 from saverproof_faults.reentrancy import FLAGS
@@ -71,7 +71,7 @@ class Meetings:
     def of(self, calls: Sequence[Callable[[], object]]) -> Met:
         """Make all calls at once, each in a thread of its own."""
         meeting = _Meeting(len(calls))
-        with _in_place_of_the_usual(meeting):
+        with in_place_of_the_usual(meeting):
             threads = [
                 threading.Thread(target=meeting.attend, args=(number, call), daemon=True)
                 for number, call in enumerate(calls)
@@ -83,16 +83,6 @@ class Meetings:
             for thread in threads:
                 thread.join()
         return Met(at_once, meeting.errors, came_to_rest)
-
-
-@contextmanager
-def _in_place_of_the_usual(interceptor: Interceptor) -> Iterator[None]:
-    before = INTERCEPTORS.current
-    INTERCEPTORS.current = interceptor
-    try:
-        yield
-    finally:
-        INTERCEPTORS.current = before
 
 
 @dataclass(slots=True)

@@ -231,6 +231,31 @@ LATE_WRITER = Contract(
     needs=frozenset({Capability.DELETE_THREAD}),
 )
 
+LOOP_GOES_ON = Contract(
+    id="concurrency/loop-goes-on",
+    statement=(
+        "While an awaited operation waits for the database, the event loop goes on: other tasks "
+        "take their turns."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver` (async versions are there to avoid "
+        "blocking the main thread)"
+    ),
+    wrong="async methods call their sync twins on the loop's own thread",
+    matters=(
+        "While one user's state is saved, a server answers nobody: a slow database stops every "
+        "conversation of the process, and its health checks too."
+    ),
+    fix=(
+        "Use the driver's async API, or run the sync method in a thread (`asyncio.to_thread`), the "
+        "whole of it with every page of a listing; hold no `threading.Lock` on the loop for which "
+        "a thread may have to be waited for."
+    ),
+    needs=frozenset({Capability.ASYNC}),
+    # What is kept in memory is there at once.
+    durable=True,
+)
+
 TABLE = FamilyTable(
     name="concurrency",
     title="many threads and processes on one store",

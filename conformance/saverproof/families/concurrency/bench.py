@@ -17,6 +17,7 @@ from saverproof.families.concurrency import (
     lockheld,
     overtaken,
     read_side_effects,
+    waiting,
 )
 from saverproof.families.concurrency.watching import LIMIT_S
 from saverproof.families.items import ItemPlan
@@ -28,7 +29,17 @@ from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
 DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
 
-CHILDREN = (child, firstuse, instances, iteration, late, lockheld, overtaken, read_side_effects)
+CHILDREN = (
+    child,
+    firstuse,
+    instances,
+    iteration,
+    late,
+    lockheld,
+    overtaken,
+    read_side_effects,
+    waiting,
+)
 """The modules whose functions run in processes of their own."""
 
 

@@ -57,14 +57,14 @@ class Scene:
         self._versions: list[Any] = []
         self.pauses = Pauses(decode(Schedule, arguments["schedule"]))
         self._arguments = arguments
-        self._target = load(TargetRef.from_json(arguments["target"]))
+        self.target = load(TargetRef.from_json(arguments["target"]))
         self.loop = EventLoop()
-        self.ids = ids_for(self._target, self.workspace)
+        self.ids = ids_for(self.target, self.workspace)
 
     def is_targets_own(self, error: OpeningError) -> bool:
         """Whether a statement of the target's function raised, and none of the saver's."""
         cause = error.__cause__
-        return cause is not None and raised_in(self._target.open, cause)
+        return cause is not None and raised_in(self.target.open, cause)
 
     @contextmanager
     def saver(self) -> Iterator[Any]:
@@ -85,7 +85,7 @@ class Scene:
     @contextmanager
     def saver_at_once(self) -> Iterator[Any]:
         """A saver on the store, unless others are in the way."""
-        with opened(self._target, self.workspace, self.loop) as saver:
+        with opened(self.target, self.workspace, self.loop) as saver:
             self.progress.tick()
             yield saver
 

@@ -16,3 +16,4 @@ PRUNE = concurrency.PRUNE_SPARES_LIVE_RUNS.id
 COPY = concurrency.COPY_OF_ONE_MOMENT.id
 DELETION = concurrency.DELETION_IS_WHOLE.id
 LATE = concurrency.LATE_WRITER.id
+LOOP = concurrency.LOOP_GOES_ON.id

@@ -19,12 +19,14 @@ from saverproof.families.concurrency.contract_ids import (
     INSTANCES,
     ITERATION,
     LATE,
+    LOOP,
     NOTHING,
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
 from saverproof.families.concurrency.history_judging import HISTORIES, HistoryJudging
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.late_writing import write_late
+from saverproof.families.concurrency.loop_judging import let_wait
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.concurrency.reporting import finding
@@ -91,6 +93,8 @@ class ConcurrencyJudging:
                     self.tally.beat()
             if NOTHING in self.tally.wanted:
                 ask(bench, self.record)
+            if LOOP in self.tally.wanted:
+                let_wait(bench, self.record)
             if INSTANCES in self.tally.wanted:
                 self._instances(bench)
             if FIRST in self.tally.wanted:

@@ -227,4 +227,4 @@ def _named(found: Any) -> list[str]:
 
 def method_of(operation: Operation) -> str:
     """The name of the saver's method, as facts have it."""
-    return "get_tuple" if operation.kind is CallKind.LATEST else operation.kind.value
+    return operation.kind.value.partition(",")[0]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
-from saverproof.families.concurrency import agreeing, late_writing, upkeep
+from saverproof.families.concurrency import agreeing, late_writing, loop_judging, upkeep
 from saverproof.families.concurrency.agreeing import Asking
 from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
@@ -93,6 +93,10 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
             _look(bench, locked(bench, float(data["hold_s"]), _able(bench)), None, contract, record)
         case late_writing.SCENE:
             late_writing.write_late(bench, record)
+        case loop_judging.SCENE:
+            loop_judging.let_wait(bench, record)
+            if not record.tally.checked[contract]:
+                record.tally.unsure([contract], "no call of a driver that is known was seen")
         case upkeep.SCENE:
             return _upkeep(bench, data, contract, record)
         case "history":

@@ -60,3 +60,20 @@ def _call(operation: Operation, api: str) -> str:
             return call("delete_thread", '"b"')
     new = operation.kind is CallKind.PUT and bool(PLACES[operation.place][1])
     return call("put", "NEW" if new else "at", "empty_checkpoint()", "META", "{}")
+
+
+_WAITING = {
+    "get_tuple": "lambda: saver.aget_tuple(at)",
+    "list": "listed",
+    "put_writes": f'lambda: saver.aput_writes(at, [("x", 1)], "{_TASK}")',
+    "put": "lambda: saver.aput(at, empty_checkpoint(), META, {})",
+    "copy_thread": 'lambda: saver.acopy_thread("a", "b")',
+    "delete_for_runs": 'lambda: saver.adelete_for_runs(["a run"])',
+    "prune": 'lambda: saver.aprune(["a"])',
+    "delete_thread": 'lambda: saver.adelete_thread("a")',
+}
+
+
+def waiting_words(calls: list[str]) -> list[str]:
+    """What a script lets wait, given the operations: functions that begin a call each."""
+    return [_WAITING[call] for call in dict.fromkeys(calls)]

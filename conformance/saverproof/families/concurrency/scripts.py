@@ -16,6 +16,7 @@ from saverproof.families.concurrency.contract_ids import (
     INSTANCES,
     ITERATION,
     LATE,
+    LOOP,
     NOTHING,
     ORDER,
     PROCESSES,
@@ -27,7 +28,7 @@ from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import CallKind
-from saverproof.families.concurrency.script_calls import listing_words
+from saverproof.families.concurrency.script_calls import listing_words, waiting_words
 from saverproof.families.concurrency.upkeep import SCENE as UPKEEP_SCENE
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.savers.targets.target import Target
@@ -38,6 +39,7 @@ from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import complains_alone
+from saverproof_faults.counters import Waits
 
 BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST, PRUNE, COPY, DELETION, LATE})
 """Whose scripts hang on who comes first."""
@@ -53,6 +55,8 @@ _DELETIONS = {
     CallKind.PRUNE_ALL: 'prune([thread], strategy="delete")',
 }
 """What is called beside a run with whose thread it goes on."""
+
+_WAITS = (f"from {Waits.__module__.rpartition('.')[0]} import {Waits.__name__}",)
 
 # What comes out is Python, in which HTML's escapes would be errors.
 _TEMPLATES = Environment(
@@ -103,8 +107,12 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         words |= {"early": scene["early"], "deletion": _DELETIONS.get(scene["kind"], "")}
         if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
             return ""
+    if name == LOOP:
+        words["calls"] = waiting_words(scene["calls"])
+        if not words["calls"]:
+            return ""
     code = _Words(opening, api).fill(_template(name, scene), words)
-    return whole_script(promise_of(name), target.name, opening, code.splitlines())
+    return whole_script(promise_of(name), target.name, opening, code.splitlines(), _WAITS)
 
 
 def _template(name: str, scene: dict[str, Any]) -> str:
@@ -115,6 +123,7 @@ def _template(name: str, scene: dict[str, Any]) -> str:
         return "shifted"
     known = {
         ITERATION: "listing",
+        LOOP: "waiting",
         NOTHING: "unknown_reads",
         ORDER: "followed",
         PROCESSES: "processes",
@@ -162,6 +171,7 @@ class _Words:
             meta='{"source": "input", "step": -1}',
             why_so_often=SCHEDULING,
             complaint=complaint,
+            opened_first=_text(self.opening.opened(["pass  # so that the driver is loaded"])),
             listing=lambda config: self.unmanaged.listing(api, "saver", config),
             result=lambda call: f"saver.{call}" if api == "sync" else f"(await saver.a{call})",
             together=self._together,

@@ -99,7 +99,7 @@ def stacks(loop: EventLoop | None = None) -> str:
                 for code, line in reversed(stack)
             ]
         )
-        lines = _without_kit(frames)
+        lines = without_kit(frames)
         if lines and not (loop is not None and _waits_for_a_loop(frames)):
             parts.append(f"thread {names.get(ident, ident)}:\n{lines}")
     return "\n".join(parts)[:_LONGEST]
@@ -108,7 +108,7 @@ def stacks(loop: EventLoop | None = None) -> str:
 def _tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
     found = []
     for task in sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name()):
-        lines = _without_kit(traceback.StackSummary.from_list(_awaits(task.get_coro())))
+        lines = without_kit(traceback.StackSummary.from_list(_awaits(task.get_coro())))
         if lines:
             found.append(f"task {task.get_name()}:\n{lines}")
     return found
@@ -116,7 +116,7 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 def position_of(listing: Any) -> str:
     """Where a generator stands that was left between two items, sync or async."""
-    return _without_kit(traceback.StackSummary.from_list(_awaits(listing)))
+    return without_kit(traceback.StackSummary.from_list(_awaits(listing)))
 
 
 _KINDS = (("cr", "cr_await"), ("ag", "ag_await"), ("gi", "gi_yieldfrom"))
@@ -150,7 +150,8 @@ def _inside(awaited: Any) -> Any:
     return awaited
 
 
-def _without_kit(frames: traceback.StackSummary) -> str:
+def without_kit(frames: traceback.StackSummary) -> str:
+    """Frames as lines; "" if only scaffolding is among them."""
     theirs = [frame for frame in frames if not frame.filename.startswith(_KIT)]
     if all(_is_scaffold(frame) for frame in theirs):
         return ""

@@ -1,0 +1,114 @@
+"""What runs in the process in which awaited calls have to wait for the event loop's own turns."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from saverproof.families.concurrency.calling import Caller
+from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.iteration import method_of
+from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, CallKind, Operation
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.families.concurrency.watching import without_kit
+from saverproof.families.drivers import declared, nothing_passed, with_loaded
+from saverproof.programs.steps.codec import encode
+from saverproof_faults.counters import Waited, Waits
+from saverproof_faults.kill import Acks
+
+_PLACE, _RUN = FIRST_OF_ROUNDS, "a run"
+PREPARED = (
+    *(Operation(CallKind.PUT, _PLACE, number, tag=1_000 + number) for number in range(1, 8)),
+    Operation(CallKind.PUT, _PLACE, 8, tag=1_008, run=_RUN),
+    Operation(CallKind.WRITES, _PLACE, 6, 1_020, 3, 2),
+    Operation(CallKind.PUT, 2, 1, tag=1_009),
+)
+BESIDE = Operation(CallKind.LATEST, 2)
+"""What another task asks while a call is held."""
+LOOKED_AT = (
+    BESIDE,
+    Operation(CallKind.LATEST, _PLACE),
+    Operation(CallKind.GET, _PLACE, 2),
+    Operation(CallKind.LIST, _PLACE),
+    Operation(CallKind.WRITES, _PLACE, 6, 1_021, 4, 2),
+    Operation(CallKind.PUT, _PLACE, 50, tag=1_010),
+    Operation(CallKind.COPY, _PLACE),
+    Operation(CallKind.DELETE_RUN, _PLACE, run=_RUN),
+    Operation(CallKind.PRUNE, _PLACE),
+    Operation(CallKind.DELETE, _PLACE),
+)
+"""Each of a saver's operations; what is asked beside the others comes first."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """The calls of one saver, each of which waits for the loop.
+
+    ``looks`` has for each the operation, the method, how many calls of a driver were let go, where
+    the loop stood ("" if it went on), and what the call raised, or None.
+    """
+
+    scene: Scene
+    operations: Collection[str]
+    looks: list[list[Any]] = field(default_factory=list)
+    under_way: str = "opening the saver"
+    nothing_passed: str = ""
+
+    def play(self) -> None:
+        """Make every call alone, and beside another one while nothing has stood still."""
+        # Only a driver that is loaded can be made to wait.
+        with self.scene.saver():
+            pass
+        drivers, problems = declared(self.scene.target)
+        with Waits(with_loaded(drivers)) as waits, self.scene.saver() as saver:
+            self.scene.prepare(saver, PREPARED)
+            callers = self.scene.caller(saver, 0), self.scene.caller(saver, 1)
+            self.scene.loop.run(self._look(waits, *callers))
+        self.nothing_passed = nothing_passed(problems, "its files are not made to wait")
+
+    async def _look(self, waits: Waits, caller: Caller, other: Caller) -> None:
+        beside = partial(other.await_call, BESIDE)
+        for operation in LOOKED_AT:
+            method = method_of(operation)
+            if method not in self.operations:
+                continue
+            self.under_way = operation.describe()
+            call = partial(caller.await_call, operation)
+            waited = await waits.of(call)
+            let_go, where = waited.held, _where(waited)
+            went_on = not where and not any(stood for *_, stood, _ in self.looks)
+            if went_on:
+                # What stands still beside another call only does so by what both have to take.
+                waited = await waits.of(call, beside)
+                let_go, where = let_go + waited.held, _where(waited)
+            error = caller.events[-1].error
+            self.looks.append([self.under_way, method, let_go, where, error])
+
+
+def _where(waited: Waited) -> str:
+    """Where the loop stood first, as lines."""
+    return next(
+        (without_kit(traceback.StackSummary.from_list(stack)) for stack in waited.stood), ""
+    )
+
+
+def wait(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Let each awaited call of a saver wait for the loop.
+
+    Gives "looks" (see Waiting), "operation" that was under way last, "blocked", whether a loop that
+    never went on is held by its own thread, and "nothing_passed", why no call was seen.
+    """
+    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+    waiting = Waiting(scene, frozenset(arguments["operations"]))
+    played = scene.played(waiting.play)
+    return {
+        "looks": list(waiting.looks),
+        "operation": waiting.under_way,
+        "blocked": played["standstill"] is not None and scene.loop.is_blocked(),
+        "nothing_passed": waiting.nothing_passed,
+        "trouble": played["trouble"],
+        "standstill": played["standstill"],
+    }
