@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -89,6 +90,27 @@ def answering_thread() -> Iterator[Callable[[], None]]:
     yield ask
     questions.put(None)
     thread.join()
+
+
+def test_how_often_a_coroutine_goes_on_where_it_waited_is_no_line() -> None:
+    class Waiting:
+        def __init__(self, times: int) -> None:
+            self.times = times
+
+        def __await__(self) -> Iterator[None]:
+            return iter([None] * self.times)
+
+    async def waits(times: int) -> None:
+        await Waiting(times)
+
+    counts = []
+    with LineCounter() as counter:
+        for times in (1, 50):
+            with counter.counting():
+                # It goes through all that is to be waited for, in C.
+                deque(waits(times).__await__(), maxlen=0)
+            counts.append(counter.lines)
+    assert counts[0] == counts[1] > 0
 
 
 def test_a_tracer_of_somebody_else_is_put_back() -> None:

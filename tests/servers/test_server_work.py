@@ -152,6 +152,18 @@ def test_a_server_that_does_not_count_says_so_in_one_line() -> None:
             pass
 
 
+def test_what_the_planner_is_told_before_is_not_counted() -> None:
+    with place(Postgres()) as here:
+        with psycopg.connect(here.dsn, autocommit=True) as connection:
+            connection.execute("CREATE TABLE numbers AS SELECT generate_series(1, 9999)")
+        with Postgres().work(here.dsn) as work:
+            work.begin()
+            told: Any = work
+            # By itself it tells a second later, in the middle of what follows.
+            told._connection.execute("SELECT pg_stat_force_next_flush()")
+            assert work.done()["blocks"] == 0
+
+
 def test_what_an_open_session_does_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("saverproof_faults.servers.postgres_work._PATIENCE_S", 0.1)
     with (

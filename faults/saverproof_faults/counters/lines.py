@@ -11,10 +11,16 @@ from saverproof_faults.settled import at_rest
 
 Trace = Callable[[FrameType, str, Any], Any]
 
-WAITING = frozenset({"asyncio", "concurrent", "queue", "selectors", "socket", "threading"})
-"""Packages of the standard library in which threads and tasks wait. Their loops depend on
-timing.
-"""
+WAITING = frozenset(
+    {
+        *("asyncio", "concurrent", "queue", "selectors", "socket", "threading"),
+        # It fetches once more if the server has not answered yet.
+        "psycopg._pipeline_base",
+        # They read an answer in as many pieces as it arrives in.
+        *("redis._parsers.socket", "valkey._parsers.socket"),
+    }
+)
+"""Modules, with all below them, in which threads and tasks wait. Their loops depend on timing."""
 OWN = frozenset({"saverproof_faults"})
 
 
@@ -61,7 +67,10 @@ class LineCounter:
     def _called(self, frame: FrameType, event: str, argument: Any) -> Trace | None:
         if not self._on or not self._counts(frame.f_globals.get("__name__", "")):
             return None
-        self.lines += 1
+        # How often a generator or a coroutine goes on where it waited depends on timing. What it
+        # does then counts line by line.
+        if frame.f_lineno == frame.f_code.co_firstlineno:
+            self.lines += 1
         return self._went_on
 
     def _went_on(self, frame: FrameType, event: str, argument: Any) -> Trace:
@@ -72,10 +81,9 @@ class LineCounter:
     def _counts(self, module: str) -> bool:
         known = self._counted.get(module)
         if known is None:
-            package = module.partition(".")[0]
-            left_out = package in WAITING or package in OWN
-            known = not left_out and not any(
-                module == name or module.startswith(f"{name}.") for name in self._without
+            known = not any(
+                module == name or module.startswith(f"{name}.")
+                for name in WAITING | OWN | self._without
             )
             self._counted[module] = known
         return known
