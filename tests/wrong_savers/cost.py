@@ -131,6 +131,17 @@ class UnchangedChannelsAgain(PagedReference):
         return self._put_answer(config, row)
 
 
+@wrong(PUT, "a query for each channel, to see whether its value is stored")
+class QueryForEachChannel(PagedReference):
+    def _store(self, row: CheckpointRow, blobs: Any, versions: Any) -> None:
+        for channel, version in versions.items():
+            self.database.rows(
+                "SELECT 1 FROM blobs WHERE thread = ? AND ns = ? AND channel = ? AND version = ?",
+                *(row.thread, row.ns, channel, version),
+            )
+        super()._store(row, blobs, versions)
+
+
 @wrong(PUT, "counts the checkpoints of the thread to number the next")
 class CountsBeforePutting(PagedReference):
     def _insert_checkpoint(self, row: CheckpointRow) -> None:

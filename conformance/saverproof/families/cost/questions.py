@@ -33,6 +33,7 @@ _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
         stores.Threads: "other thread in the store",
         stores.Namespaces: "other namespace in the thread",
         stores.PendingWrites: "write that the checkpoint has",
+        stores.Channels: "channel that does not change",
         stores.UnchangedValue: "byte of a channel that does not change",
         stores.Limit: "checkpoint asked for",
         stores.LargeValues: "byte of a value that the filter leaves out",
@@ -164,6 +165,8 @@ QUESTIONS: tuple[Question, ...] = (
     *(Question(cost.GET_BY_ID.id, store, stores.get_by_id, _are_two) for store in _ELSEWHERE),
     *(Question(cost.GET_LATEST.id, store, stores.get_latest, _is_there) for store in _ELSEWHERE),
     *(Question(cost.PUT.id, store, stores.put) for store in _ELSEWHERE),
+    # A checkpoint has the versions of all its channels. What is called for each of them is not due.
+    Question(cost.PUT.id, stores.Channels, stores.put, allowed=_ROUND_TRIPS, tolerated=_IN_PAGES),
     Question(cost.PUT.id, stores.UnchangedValue, stores.put, allowed=_WRITTEN),
     *(
         Question(cost.PUT_WRITES.id, store, stores.put_writes)

@@ -77,6 +77,13 @@ class PendingWrites(GrowingStore):
             self.writes += 1
 
 
+class Channels(GrowingStore):
+    """The checkpoints have ever more channels that do not change."""
+
+    def grow(self, size: int) -> None:
+        self.asked.put(**{f"channel_{number:04}": f"value {number}" for number in range(size)})
+
+
 class UnchangedValue(GrowingStore):
     """A channel that does not change is ever larger."""
 
