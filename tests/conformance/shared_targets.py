@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import opener
 
 from saverproof import target
@@ -31,11 +32,15 @@ def everyone(workspace: Workspace) -> Workspace:
     return Workspace(path, EVERYONE)
 
 
+class CalledInThreads(InThreads, SqliteReference):
+    """The plain saver, with an async API that stops no event loop."""
+
+
 @target(name="one-file")
 @contextmanager
 def one_file(workspace: Workspace) -> Iterator[Any]:
     """One SQLite file for everyone, as one server is."""
-    with opener(SqliteReference)(everyone(workspace)) as saver:
+    with opener(CalledInThreads)(everyone(workspace)) as saver:
         yield saver
 
 
