@@ -26,25 +26,3 @@ def oceanbase_es(dsn: str) -> "Iterator[Any]":
     with OceanBaseSaver.from_conn_string(dsn) as saver:
         saver.setup()
         yield saver
-
-
-@on_server(MariaDB(), "langchain-oceanbase")
-@contextlib.contextmanager
-def langchain_oceanbase(dsn: str) -> "Iterator[Any]":
-    from urllib.parse import urlsplit
-
-    from langchain_oceanbase.checkpointer import OceanBaseCheckpointSaver
-
-    url = urlsplit(dsn)
-    saver = OceanBaseCheckpointSaver(
-        {
-            "host": url.hostname,
-            "port": str(url.port),
-            "user": url.username,
-            "password": url.password,
-            "db_name": url.path[1:],
-        }
-    )
-    saver.setup()
-    yield saver
-    saver.close()
