@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.conformance.steady_counts import differing, is_hurry
+from tests.conformance.steady_counts import differing, is_known
 
 WRITTEN = "sync / cost/put / put of one more checkpoint / checkpoint in the thread / written"
+KEPT = WRITTEN.replace("written", "kept")
 LINES = WRITTEN.replace("written", "lines")
 
 
 def series(*counts: int, order: str = "constant") -> str:
     return json.dumps([[16, 64, 256], counts, order])
+
+
+BYTES = series(595, 595, 595)
 
 
 def test_what_is_not_the_same_in_all_runs_is_told_with_what_each_has() -> None:
@@ -25,16 +29,19 @@ def test_what_is_not_the_same_in_all_runs_is_told_with_what_each_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "other", "hurried"),
+    ("name", "first", "other", "known"),
     [
-        (WRITTEN, series(595, 600, 600), True),
-        (WRITTEN, series(595, 601, 595), False),
-        (WRITTEN, series(595, 600, 600, order="linear"), False),
-        (WRITTEN, "missing", False),
-        (LINES, series(595, 600, 600), False),
+        (WRITTEN, BYTES, series(595, 600, 600), True),
+        (WRITTEN, BYTES, series(595, 601, 595), False),
+        (WRITTEN, BYTES, series(595, 600, 600, order="linear"), False),
+        (WRITTEN, BYTES, "missing", False),
+        (KEPT, series(98_304, 98_304, 98_304), series(98_304, 98_304, 131_072), True),
+        (KEPT, series(98_304, 98_304, 98_304), series(98_304, 98_304, 163_840), False),
+        (KEPT, series(4_096, 4_096, 4_096), series(4_096, 4_096, 8_192), False),
+        (LINES, BYTES, series(595, 600, 600), False),
     ],
 )
-def test_a_message_that_hurries_a_server_is_no_difference(
-    name: str, other: str, hurried: bool
+def test_a_message_that_hurries_a_server_and_a_step_of_memory_are_no_difference(
+    name: str, first: str, other: str, known: bool
 ) -> None:
-    assert is_hurry(name, [series(595, 595, 595), other]) is hurried
+    assert is_known(name, [first, other]) is known
