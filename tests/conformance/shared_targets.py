@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -34,6 +35,12 @@ def everyone(workspace: Workspace) -> Workspace:
 
 class CalledInThreads(InThreads, SqliteReference):
     """The plain saver, with an async API that stops no event loop."""
+
+    async def aput_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        # Its parameters are looked at: paths are given only to what takes them.
+        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
 
 
 @target(name="one-file")
