@@ -61,12 +61,20 @@ class LockOfThreads:
         self.lock.release()
 
 
+class FindsNothing(InThreads, SqliteReference):
+    """Asks its database for no checkpoint, so that nothing can be made to wait."""
+
+    async def aget_tuple(self, config: Any) -> Any:
+        return None
+
+
 class InThreadsAlone(InThreads, SqliteReference):
     """Runs its sync methods in threads."""
 
 
 in_threads_alone = target(name="in-threads-alone")(opener(InThreadsAlone))
 locked_on_the_loop = target(name="locked-on-the-loop")(opener(LockedOnTheLoop))
+finds_nothing = target(name="finds-nothing")(opener(FindsNothing))
 locked_forever = target(name="locked-forever")(opener(LockedForever))
 
 
@@ -103,6 +111,16 @@ def test_a_loop_is_not_judged_where_nothing_waits(
     assert (outcome.findings, outcome.checked.get(LOOP)) == ((), None)
     told = outcome.inapplicable if api == "sync" else outcome.unexercised
     assert ("sync API" if api == "sync" else "no call passed a known") in told[LOOP]
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_what_was_not_made_to_wait_is_named_and_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency_loops:finds_nothing"
+    outcome = judged(where, tmp_path, "async", monkeypatch, SCENES_ALONE, LOOP)
+    assert (outcome.findings, outcome.checked.get(LOOP)) == ((), None)
+    assert "was seen in get" in outcome.unexercised[LOOP]
 
 
 @pytest.mark.usefixtures("shared_harness")

@@ -10,6 +10,7 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import LOOP
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.scenes import died
+from saverproof.families.drivers import HOOKS
 from saverproof_faults.kill import DiedBy
 
 SCENE = "waiting calls"
@@ -31,24 +32,33 @@ def let_wait(bench: CallerBench, record: SceneRecord) -> None:
         tally.unknown[LOOP] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         return
     seen: Mapping[str, Any] = result.value
-    looks = seen["looks"]
-    tally.operations += len(looks)
-    tally.agreed(LOOP, sum(bool(let_go or stood) for _, _, let_go, stood, _ in looks))
+    tally.operations += len(seen["looks"])
     _judge(seen, record)
 
 
 def _judge(seen: Mapping[str, Any], record: SceneRecord) -> None:
     looks, still = seen["looks"], seen["standstill"]
+    unseen = [what for what, _, let_go, where, _ in looks if not let_go and not where]
     stood = [(method, where) for _, method, _, where, _ in looks if where]
     if stood:
         record.saw([_problem(stood, looks)], {"scene": SCENE, "calls": [one for one, _ in stood]})
     elif seen["blocked"]:
         record.saw([_never_again(seen)], {"scene": SCENE, "calls": []})
     elif still is not None or seen["trouble"]:
-        why = seen["trouble"] or f"{seen['operation']} was not answered\n{still['stacks']}"
+        where = seen["operation"] or "opening the saver"
+        why = seen["trouble"] or f"{where}: no answer\n{still['stacks']}"
         record.tally.unknown[LOOP] = why[:1_000]
-    elif not record.tally.checked[LOOP]:
-        record.tally.not_exercised([LOOP], seen["nothing_passed"])
+    elif unseen or not looks:
+        # What was not seen to wait may stop the loop all the same.
+        record.tally.not_exercised([LOOP], _why_not(unseen, seen))
+    else:
+        record.tally.agreed(LOOP, len(looks))
+
+
+def _why_not(unseen: Sequence[str], seen: Mapping[str, Any]) -> str:
+    if len(unseen) == len(seen["looks"]):
+        return str(seen["nothing_passed"])
+    return f"no call of a known database driver was seen in {', '.join(unseen)}; {HOOKS}"
 
 
 def _problem(stood: Sequence[tuple[str, str]], looks: Sequence[Sequence[Any]]) -> Problem:
@@ -68,7 +78,7 @@ def _never_again(seen: Mapping[str, Any]) -> Problem:
     what, still = seen["operation"], seen["standstill"]
     return Problem(
         LOOP,
-        f"the event loop stands still for ever when {what} waits for the database beside a read",
+        f"the event loop stands still for ever while {what} waits for the database",
         _EXPECTED,
         f"no turn for {still['seconds']:g} s, although the database had answered by then",
         steps=(*_steps(seen["looks"]), f"{what}  -> the event loop stood still for ever"),

@@ -54,7 +54,7 @@ class Waiting:
     scene: Scene
     operations: Collection[str]
     looks: list[list[Any]] = field(default_factory=list)
-    under_way: str = "opening the saver"
+    under_way: str = ""
     nothing_passed: str = ""
 
     def play(self) -> None:
@@ -98,17 +98,19 @@ def _where(waited: Waited) -> str:
 def wait(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Let each awaited call of a saver wait for the loop.
 
-    Gives "looks" (see Waiting), "operation" that was under way last, "blocked", whether a loop that
-    never went on is held by its own thread, and "nothing_passed", why no call was seen.
+    Gives "looks" (see Waiting), "operation" that was under way last, "blocked", whether the loop
+    stands still in it for ever, and "nothing_passed", why no call was seen.
     """
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
     waiting = Waiting(scene, frozenset(arguments["operations"]))
     played = scene.played(waiting.play)
+    still = played["standstill"]
+    hung = still is not None and still["hung"]
     return {
         "looks": list(waiting.looks),
         "operation": waiting.under_way,
-        "blocked": played["standstill"] is not None and scene.loop.is_blocked(),
+        "blocked": hung and bool(waiting.under_way) and scene.loop.is_blocked(),
         "nothing_passed": waiting.nothing_passed,
         "trouble": played["trouble"],
-        "standstill": played["standstill"],
+        "standstill": still,
     }
