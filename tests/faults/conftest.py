@@ -1,8 +1,11 @@
 """What several tests of the fault layer need."""
 
 import gc
+import sqlite3
 import weakref
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +35,11 @@ def garbage() -> Iterator[Garbage]:
     gc.set_threshold(1, 1000, 1000)
     yield Garbage()
     gc.set_threshold(*thresholds)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A database with an empty table `numbers`."""
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE numbers (number)")
+    return tmp_path / "a.db"

@@ -1,6 +1,6 @@
 """How many callers are in the driver at once is counted, whatever the clock says.
 
-Run by test_meeting.py, in a process of its own.
+Run by test_alone.py, in a process of its own.
 """
 
 from __future__ import annotations
@@ -24,13 +24,6 @@ CALLERS = 3
 def meetings() -> Iterator[Meetings]:
     with Meetings() as entered:
         yield entered
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
-        connection.execute("CREATE TABLE numbers (number)")
-    return tmp_path / "a.db"
 
 
 def asks(file: Path) -> None:

@@ -1,6 +1,6 @@
 """Whether an event loop goes on while a database call waits is seen, whatever the clock says.
 
-Run by test_waits.py, in a process of its own.
+Run by test_alone.py, in a process of its own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,6 @@ Ask = Callable[[Path], Awaitable[object]]
 def waits() -> Iterator[Waits]:
     with Waits() as entered:
         yield entered
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
-        connection.execute("CREATE TABLE numbers (number)")
-    return tmp_path / "a.db"
 
 
 def asks(file: Path) -> None:

@@ -7,18 +7,15 @@ more: then those that are missing wait for a caller that is held.
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, Self
 
-from saverproof_faults.counters.replacing import in_place_of_the_usual
+from saverproof_faults.counters.replacing import Surrounding, in_place_of_the_usual
 from saverproof_faults.drivers import Driver
 from saverproof_faults.injector import Injector
-from saverproof_faults.interceptor import Interceptor, Result
-from saverproof_faults.kinds import Event
-from saverproof_faults.places import Method
+from saverproof_faults.interceptor import Result
 from saverproof_faults.reentrancy import FLAGS
 from saverproof_faults.settled import is_running, standing
 
@@ -94,11 +91,11 @@ class _Callers:
     tasks: list[asyncio.Future[None]] = field(default_factory=list)
 
 
-class _Meeting(Interceptor):
+class _Meeting(Surrounding):
     """An interceptor that holds each caller once, and fails nothing."""
 
     def __init__(self, callers: int) -> None:
-        super().__init__(lambda error: None)
+        super().__init__()
         self.errors: list[BaseException] = []
         self._expected = callers
         self._callers = _Callers()
@@ -139,47 +136,12 @@ class _Meeting(Interceptor):
                 task.get_loop().call_soon_threadsafe(_let_go, task)
             return len(self._callers.held)
 
-    def call(
-        self,
-        event: Event,
-        sql: str,
-        errors: ModuleType,
-        run: Callable[[], Result],
-        method: Method | None = None,
-    ) -> Result:
+    def around(self, call: Callable[[], Result]) -> Result:
         if self._arrives():
             self._released.wait()
-        return super().call(event, sql, errors, run, method)
+        return call()
 
-    def batch(
-        self, sql: str, rows: Iterable[Any], errors: ModuleType, run: Callable[..., Result]
-    ) -> Result:
-        if self._arrives():
-            self._released.wait()
-        return super().batch(sql, rows, errors, run)
-
-    async def await_call(
-        self,
-        event: Event,
-        sql: str,
-        errors: ModuleType,
-        run: Callable[[], Awaitable[Result]],
-        method: Method | None = None,
-    ) -> Result:
-        await self._held()
-        return await super().await_call(event, sql, errors, run, method)
-
-    async def await_batch(
-        self,
-        sql: str,
-        rows: Iterable[Any],
-        errors: ModuleType,
-        run: Callable[[Iterable[Any]], Awaitable[Result]],
-    ) -> Result:
-        await self._held()
-        return await super().await_batch(sql, rows, errors, run)
-
-    async def _held(self) -> None:
+    async def before_await(self) -> None:
         if not self._arrives():
             return
         task = asyncio.get_running_loop().create_future()

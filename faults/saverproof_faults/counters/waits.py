@@ -15,17 +15,14 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any, Self
 
 import saverproof_faults
-from saverproof_faults.counters.replacing import in_place_of_the_usual
+from saverproof_faults.counters.replacing import Surrounding, in_place_of_the_usual
 from saverproof_faults.drivers import Driver
 from saverproof_faults.injector import Injector
-from saverproof_faults.interceptor import Interceptor, Result
-from saverproof_faults.kinds import Event
-from saverproof_faults.places import Method
+from saverproof_faults.interceptor import Result
 from saverproof_faults.reentrancy import FLAGS
 from saverproof_faults.settled import is_running, standing
 
@@ -122,11 +119,11 @@ class _Holds:
     changing: threading.Lock = field(default_factory=threading.Lock)
 
 
-class _Holding(Interceptor):
+class _Holding(Surrounding):
     """An interceptor that holds each call until the loop lets it go, and fails nothing."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-        super().__init__(lambda error: None)
+        super().__init__()
         self.came = asyncio.Event()
         """Set on the loop when a call is held."""
         self.let_go = 0
@@ -148,50 +145,7 @@ class _Holding(Interceptor):
             self._ended.set()
             watch.join()
 
-    def call(
-        self,
-        event: Event,
-        sql: str,
-        errors: ModuleType,
-        run: Callable[[], Result],
-        method: Method | None = None,
-    ) -> Result:
-        try:
-            return self._held(partial(super().call, event, sql, errors, run, method))
-        finally:
-            # A traceback must not keep the program's cursor alive: see InterceptedCursor.
-            run = None  # type: ignore[assignment]
-
-    def batch(
-        self, sql: str, rows: Iterable[Any], errors: ModuleType, run: Callable[..., Result]
-    ) -> Result:
-        try:
-            return self._held(partial(super().batch, sql, rows, errors, run))
-        finally:
-            run = None  # type: ignore[assignment]
-
-    async def await_call(
-        self,
-        event: Event,
-        sql: str,
-        errors: ModuleType,
-        run: Callable[[], Awaitable[Result]],
-        method: Method | None = None,
-    ) -> Result:
-        await self._hold_task()
-        return await super().await_call(event, sql, errors, run, method)
-
-    async def await_batch(
-        self,
-        sql: str,
-        rows: Iterable[Any],
-        errors: ModuleType,
-        run: Callable[[Iterable[Any]], Awaitable[Result]],
-    ) -> Result:
-        await self._hold_task()
-        return await super().await_batch(sql, rows, errors, run)
-
-    def _held(self, call: Callable[[], Result]) -> Result:
+    def around(self, call: Callable[[], Result]) -> Result:
         if FLAGS.inside:
             return call()
         if threading.current_thread() is self._thread:
@@ -212,7 +166,7 @@ class _Holding(Interceptor):
             if not inspect.isawaitable(answer):
                 self._stands(sys._getframe())
 
-    async def _hold_task(self) -> None:
+    async def before_await(self) -> None:
         if FLAGS.inside:
             return
         loop = asyncio.get_running_loop()
