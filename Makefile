@@ -85,7 +85,7 @@ mistakes: $(VENV)/ready
 
 nightly: check oldest selftest-full crowds ablation steady right-on-servers tests bench
 
-# What operations cost is counted alike in ten runs, five of them beside busy loops: half an hour.
+# What operations cost is counted alike in ten runs, five of them beside busy loops: minutes for each saver.
 # `make steady SAVERS="sqlite memory"` compares these alone; `SAVERS="--keep FOLDER"` can be ended and goes on.
 steady: $(VENV)/ready
 	$(BIN)/python -m tests.conformance.steady_counts $(SAVERS)
@@ -110,7 +110,7 @@ crowds: $(VENV)/ready
 	$(BIN)/python -m tests.crowds.measure --pairs --fives --tens --jobs $(WORKERS)
 	$(BIN)/python -m tests.crowds.measure --first --mend --jobs $(WORKERS)
 
-# The table of docs/cost.md, judged anew: it needs the servers of the tests, and takes ten minutes.
+# The table of docs/cost.md, judged anew: it needs the servers of the tests, and takes minutes.
 # `make costs SAVERS="lmdb plainredis"` judges these alone.
 costs: $(VENV)-costs/ready
 	$(VENV)-costs/bin/python -m tests.docs.costs $(SAVERS)

@@ -3,8 +3,8 @@
 ``python -m tests.conformance.steady_counts`` (``make steady``) judges savers by the command line, a
 run at a time in processes of its own, and ends with 1 if any verdict or series of counts differs
 between runs. Names of savers after it have those judged alone. A run takes from ten seconds to a
-minute, so that all of it takes half an hour; with ``--keep FOLDER`` what was seen stays there, and
-the same command goes on where it was ended.
+minute for each saver; with ``--keep FOLDER`` what was seen stays there, and the same command goes
+on where it was ended.
 """
 
 from __future__ import annotations

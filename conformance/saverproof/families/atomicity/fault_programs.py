@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from saverproof.contracts.registry import contract
-from saverproof.errors import OpeningError
+from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.effort import FaultEffort
@@ -55,6 +55,9 @@ class FaultPrograms:
         """Programs in which one saver fails often; the sweeps have judged what it does once."""
         try:
             programs = faults_in_a_row(self.bench, sweeps)
+        except NoCleanRunError as problem:
+            self.tally.unsure((USABLE,), f"no faults in a row: {problem}")
+            return
         except (OpeningError, UnansweredError) as problem:
             self.bench.renew()
             self.tally.unsure((USABLE,), f"no faults in a row: {problem}")
@@ -67,6 +70,9 @@ class FaultPrograms:
                 self.bench.renew()
                 violation = trial.hung(str(hung))
                 self.tally.note("no more faults in a row were tried: the saver hangs")
+            except NoCleanRunError as problem:
+                self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
+                continue
             except (OpeningError, SlowError) as problem:
                 self.bench.renew()
                 self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
@@ -89,6 +95,9 @@ class FaultPrograms:
             random_trial = RandomTrial(self.bench, source, self.journal.note_random)
             try:
                 violation = self.bench.on_worker(random_trial.run)
+            except NoCleanRunError as problem:
+                self.tally.note(f"random programs with faults were given up: {problem}")
+                continue
             except UnansweredError as problem:
                 self.tally.note(f"a random program was given up: {problem}")
                 self.bench.renew()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from saverproof.errors import NoCleanRunError
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_programs import PlannedStep, RecordedSteps
@@ -81,6 +82,8 @@ class _Trials:
         random_trial = RandomTrial(self.bench, RecordedSteps(program, faults), own=self.own)
         try:
             return self.bench.on_worker(random_trial.run)
+        except NoCleanRunError:
+            return None
         except UnansweredError:
             self.bench.renew()
             return None
@@ -92,7 +95,7 @@ def places_of(
     """What a step of the program passes that is not failed there."""
     steps = RecordedSteps(violation.program, {})
     random_trial = RandomTrial(bench, steps, counted=position, own=own)
-    with suppress(FaultsError):
+    with suppress(FaultsError, NoCleanRunError):
         try:
             bench.on_worker(random_trial.run)
         except UnansweredError:

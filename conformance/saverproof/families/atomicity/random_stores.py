@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from saverproof.errors import NoCleanRunError
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.scenarios import UNRELATED
@@ -115,8 +116,15 @@ class RandomStores:
         return snapshot(self.driver, wanted)
 
     def expected(self, wanted: Wanted) -> Snapshot:
-        """What the saver that is never failed shows."""
-        return snapshot(self.reference, wanted)
+        """What the saver that is never failed shows.
+
+        Raises:
+            NoCleanRunError: it cannot be read, so that nothing can be said of the other one.
+        """
+        shown = snapshot(self.reference, wanted)
+        if shown.unreadable is not None:
+            raise NoCleanRunError(f"without any fault, a read raises {shown.unreadable}")
+        return shown
 
     def fresh(self) -> Workspace:
         """An empty workspace for a copy of the files."""

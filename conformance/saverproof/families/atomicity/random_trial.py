@@ -97,7 +97,11 @@ class RandomTrial:
         self._stores = RandomStores(self.bench, self.own)
 
     def run(self) -> ProgramViolation | None:
-        """Take the steps; gives what went wrong, if anything did."""
+        """Take the steps; gives what went wrong, if anything did.
+
+        Raises:
+            NoCleanRunError: the saver that is never failed cannot be read.
+        """
         with self:
             while (planned := self.source.planned(len(self._taken), self.model)) is not None:
                 if self._stores.objection(planned.step) is not None:

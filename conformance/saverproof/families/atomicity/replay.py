@@ -123,7 +123,10 @@ def _random_again(
     bench: FaultBench, program: Program, faults: Mapping[int, Injection], contract: str
 ) -> ReplayAnswer:
     random_trial = RandomTrial(bench, RecordedSteps(program, faults))
-    violation = bench.on_worker(random_trial.run)
+    try:
+        violation = bench.on_worker(random_trial.run)
+    except NoCleanRunError as problem:
+        return unclear(str(problem))
     if violation is not None:
         return _answer(violation.verdict, contract)
     if faults and not random_trial.injected:
