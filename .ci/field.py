@@ -72,6 +72,8 @@ def _one(release: Release, kit: Path, keep: Path | None, limit_s: float, budget:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="saverproof-field-") as name:
         folder = Path(name)
+        # A server from a wheel is in the environment, and runs as a user who is not root.
+        folder.chmod(0o755)
         result = judged(release, kit, folder, limit_s, budget)
         if keep is not None and (folder / "report").is_dir():
             shutil.copytree(folder / "report", keep / release.stem, dirs_exist_ok=True)

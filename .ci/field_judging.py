@@ -19,6 +19,8 @@ from saverproof_reports import load_report
 
 SCRIPT_LIMIT_S = 180.0
 """Seconds that one script of a violation may take."""
+HANGS = 124
+"""The status of a script that did not end in that time, as the command ``timeout`` has it."""
 
 
 class _Failed(Exception):  # noqa: N818 - it carries a result
@@ -94,7 +96,10 @@ def environment() -> Mapping[str, str]:
 
 
 def _scripts(python: Path, data: Mapping[str, Any], report: Path) -> dict[str, int | None]:
-    """Run the first script of each broken must alone; return its exit status by contract."""
+    """Run the first script of each broken must alone; return its exit status by contract.
+
+    A must whose breach has no script gets None.
+    """
     found: dict[str, int | None] = {}
     (judged_saver,) = data["savers"]
     for contract in judged_saver["contracts"]:
@@ -104,8 +109,8 @@ def _scripts(python: Path, data: Mapping[str, Any], report: Path) -> dict[str, i
     return found
 
 
-def status(python: Path, script: Path) -> int | None:
-    """Return the exit status of a script: 1 if it shows what it is about; None if it hangs."""
+def status(python: Path, script: Path) -> int:
+    """Return the exit status of a script: 1 if it shows what it is about."""
     try:
         done = subprocess.run(
             [str(python), str(script)],
@@ -116,7 +121,7 @@ def status(python: Path, script: Path) -> int | None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return None
+        return HANGS
     return done.returncode
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from field_judging import HANGS, SCRIPT_LIMIT_S
 from field_packages import Absent, Release, absent, disputes, packages, readings
 from field_results import Result, results
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -223,11 +224,20 @@ def _shown(status: int | str | None) -> str:
         return "its script shows it alone"
     if status == "unknown":
         return "seen in the run"
-    return (
-        "seen in the run; its script did not show it again"
-        if status in (0, 2)
-        else ("seen in the run; it has no script")
-    )
+    if status is None:
+        return "seen in the run; it has no script"
+    if status == HANGS:
+        return f"seen in the run; its script did not end within {SCRIPT_LIMIT_S:.0f} s"
+    return "seen in the run; its script did not show it again"
+
+
+def shown_alone(found: list[Saver]) -> tuple[int, int]:
+    """Return how many broken musts there are in the newest releases, and how many a script shows.
+
+    What is disputed does not count.
+    """
+    shown = [finding.shown for one in _one_in(found) for finding in one.findings]
+    return len(shown), shown.count(_shown(1))
 
 
 def _code(text: str) -> str:
@@ -296,6 +306,7 @@ def page() -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
+    broken, shown = shown_alone(found)
     engine.filters |= {"link": link, "plain": plain}
     return engine.get_template("field.md.j2").render(
         columns=COLUMNS,
@@ -303,6 +314,8 @@ def page() -> str:
         newest=_one_in(found),
         server=[title for title, _ in _SERVER],
         most=most_broken(found),
+        broken=broken,
+        shown=shown,
         missing=not_judged(every),
         seconds=sum(one.result.get("seconds", 0) for one in every),
     )

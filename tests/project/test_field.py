@@ -69,6 +69,12 @@ def test_what_was_read_in_a_source_is_about_a_saver_and_a_contract() -> None:
         assert contract(one.contract)
 
 
+def test_each_accusation_on_the_page_was_read_in_the_saver_s_source() -> None:
+    found = [one for one in module("field_page").savers() if one.judged]
+    unread = [(one.title, each.id) for one in found for each in one.findings if not each.read]
+    assert unread == []
+
+
 def test_of_a_report_only_what_the_page_needs_stays() -> None:
     found = [finding("ordering/pages-tile"), finding("filter/none", api="async")]
     report = report_of([run_event(), *saver_events("x", found), {"event": "end"}])
@@ -106,11 +112,23 @@ def test_a_cell_of_the_matrix_says_held_only_where_all_was_looked_at(
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(1, "its script shows it alone"), (0, "did not show it again"), (None, "it has no script")],
+    [
+        (1, "its script shows it alone"),
+        (0, "did not show it again"),
+        (124, "did not end within 180 s"),
+        (None, "it has no script"),
+    ],
 )
 def test_a_finding_says_what_its_script_showed(status: int | None, said: str) -> None:
     (one,) = saver_with([broken("durability/no-gaps", script=status)]).findings
     assert said in one.shown
+
+
+def test_the_page_counts_what_a_script_showed_alone() -> None:
+    ids = ["durability/no-gaps", "upsert/put-replaces", "graph/same-run"]
+    statuses = [1, None, 0]
+    found = [broken(name, script=script) for name, script in zip(ids, statuses, strict=True)]
+    assert module("field_page").shown_alone([saver_with(found)]) == (3, 1)
 
 
 def test_a_disputed_contract_is_not_held_against_a_saver(monkeypatch: pytest.MonkeyPatch) -> None:
