@@ -75,6 +75,16 @@ def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
     return gone
 
 
+def needed_of(stored: Namespace, gone: Collection[str]) -> set[str]:
+    """Return what of ``gone`` the delta channels of the other checkpoints are rebuilt from."""
+    needed: dict[str, set[str]] = {}
+    for checkpoint_id, one in stored.items():
+        if checkpoint_id not in gone:
+            for channel in one.delta_channels:
+                _add_path(needed.setdefault(channel, set()), stored, checkpoint_id, channel)
+    return set().union(*needed.values()) & {*gone}
+
+
 def _needed(stored: Namespace, newest: str) -> set[str]:
     """Return the newest checkpoint, and the ancestors that one of its channels may be rebuilt from.
 
@@ -82,18 +92,21 @@ def _needed(stored: Namespace, newest: str) -> set[str]:
     version and no value may be one: it needs its ancestors up to the nearest value. The channels by
     which LangGraph triggers nodes lose their values in every step, and are none.
     """
-    needed = {newest}
-    for channel, entry in stored[newest].channels.items():
-        if len(entry) > 1:
-            continue
+    needed: dict[str, set[str]] = {}
+    for channel in stored[newest].channels:
         if channel.startswith(_TRIGGERS) and channel not in stored[newest].delta_channels:
             continue
-        ancestor = stored[newest].parent_id
-        passed: set[str] = {newest}
-        while ancestor in stored and ancestor not in passed:
-            passed.add(ancestor)
-            if len(stored[ancestor].channels.get(channel, ())) > 1:
-                break
-            ancestor = stored[ancestor].parent_id
-        needed |= passed
-    return needed
+        _add_path(needed.setdefault(channel, set()), stored, newest, channel)
+    return {newest}.union(*needed.values())
+
+
+def _add_path(passed: set[str], stored: Namespace, checkpoint_id: str, channel: str) -> None:
+    """Add a checkpoint and its ancestors up to the nearest that has a value of the channel, or that
+    is there already.
+    """
+    at: str | None = checkpoint_id
+    while at in stored and at not in passed:
+        passed.add(at)
+        if len(stored[at].channels.get(channel, ())) > 1:
+            break
+        at = stored[at].parent_id

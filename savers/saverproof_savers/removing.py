@@ -13,7 +13,7 @@ from saverproof_savers.codec import (
     readable_channels,
     value_ids,
 )
-from saverproof_savers.pruning import Namespace, Stored, pruned
+from saverproof_savers.pruning import Namespace, Stored, needed_of, pruned
 from saverproof_savers.queries import Queries
 from saverproof_savers.reading import undecodable
 
@@ -54,7 +54,10 @@ def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> No
 
 
 def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]) -> None:
-    """Remove the checkpoints of these runs, their writes, and the values that no other one uses."""
+    """Remove the checkpoints of these runs, their writes, and the values that no other one uses.
+
+    What the delta channels of other checkpoints are rebuilt from stays.
+    """
     names = queries.names
     found: dict[str, list[tuple[str, str]]] = {}
     for run_id in dict.fromkeys(run_ids):
@@ -66,7 +69,27 @@ def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[
         for thread_id, checkpoint_ns, checkpoint_id in cursor.fetchall():
             found.setdefault(thread_id, []).append((checkpoint_ns, checkpoint_id))
     for thread_id, keys in found.items():
-        _delete_checkpoints(cursor, queries, thread_id, keys)
+        kept = _needed_by_others(cursor, queries, thread_id, keys)
+        gone = [key for key in keys if key not in kept]
+        _delete_checkpoints(cursor, queries, thread_id, gone)
+
+
+def _needed_by_others(
+    cursor: sqlite3.Cursor, queries: Queries, thread_id: str, keys: Sequence[tuple[str, str]]
+) -> set[tuple[str, str]]:
+    """Return which of these checkpoints the delta channels of the thread's others need."""
+    cursor.execute(
+        f"""SELECT 1 FROM "{queries.names.checkpoints}" WHERE thread_id = ?
+            AND metadata LIKE '%counters_since_delta_snapshot%' LIMIT 1""",
+        (thread_id,),
+    )
+    if cursor.fetchone() is None:
+        return set()
+    needed: set[tuple[str, str]] = set()
+    for checkpoint_ns, stored in _namespaces(cursor, queries, thread_id).items():
+        gone = [checkpoint_id for ns, checkpoint_id in keys if ns == checkpoint_ns]
+        needed |= {(checkpoint_ns, each) for each in needed_of(stored, gone)}
+    return needed
 
 
 def _delete_checkpoints(

@@ -233,8 +233,8 @@ class SqliteSaver(SaverCore):
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Remove the checkpoints whose metadata name one of these runs, with their writes.
 
-        Values that other runs' checkpoints use stay. Delta channels that were rebuilt from the
-        removed writes lose them, as LangGraph documents.
+        Values that other runs' checkpoints use stay, and so does whatever their delta channels are
+        rebuilt from: checkpoints of these runs, with their writes.
         """
         self._store.write(self._deleting_runs(run_ids))
 

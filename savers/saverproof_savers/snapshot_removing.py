@@ -5,38 +5,53 @@ from typing import Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from saverproof_savers.pruning import Namespace, Stored, pruned
+from saverproof_savers.pruning import Namespace, Stored, needed_of, pruned
 from saverproof_savers.snapshot_state import Place, SaverState, undecodable
 
 
 def delete_for_runs(state: SaverState, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
-    """Remove the checkpoints of these runs, their writes, and the values that no other one uses."""
+    """Remove the checkpoints of these runs, their writes, and the values that no other one uses.
+
+    What the delta channels of other checkpoints are rebuilt from stays.
+    """
     for thread_id in list(state.storage):
-        gone = [
-            (checkpoint_ns, checkpoint_id)
-            for checkpoint_ns, checkpoints in state.storage[thread_id].items()
-            for checkpoint_id, (_, metadata, _) in checkpoints.items()
-            if _decoded(serde, metadata, (thread_id, checkpoint_ns, checkpoint_id)).get("run_id")
-            in run_ids
-        ]
+        gone: list[tuple[str, str]] = []
+        for checkpoint_ns, checkpoints in state.storage[thread_id].items():
+            place = (thread_id, checkpoint_ns)
+            ids = [
+                checkpoint_id
+                for checkpoint_id, (_, metadata, _) in checkpoints.items()
+                if _decoded(serde, metadata, (*place, checkpoint_id)).get("run_id") in run_ids
+            ]
+            kept = needed_of(_namespace(state, serde, *place), ids) if ids else set()
+            gone.extend((checkpoint_ns, each) for each in ids if each not in kept)
         _remove(state, serde, thread_id, gone)
 
 
 def prune(state: SaverState, serde: SerializerProtocol, thread_id: str) -> None:
     """Remove what ``pruned`` returns for the thread."""
-    namespaces: dict[str, Namespace] = {}
-    for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items():
-        for checkpoint_id, (checkpoint, metadata, parent_id) in checkpoints.items():
-            place = (thread_id, checkpoint_ns, checkpoint_id)
-            versions = _decoded(serde, checkpoint, place)["channel_versions"]
-            channels = {
-                channel: _entry(state, (thread_id, checkpoint_ns, channel, version))
-                for channel, version in versions.items()
-            }
-            namespaces.setdefault(checkpoint_ns, {})[checkpoint_id] = Stored.of(
-                parent_id, channels, _decoded(serde, metadata, place)
-            )
+    namespaces = {
+        checkpoint_ns: _namespace(state, serde, thread_id, checkpoint_ns)
+        for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items()
+        if checkpoints
+    }
     _remove(state, serde, thread_id, pruned(namespaces))
+
+
+def _namespace(
+    state: SaverState, serde: SerializerProtocol, thread_id: str, checkpoint_ns: str
+) -> Namespace:
+    stored: Namespace = {}
+    checkpoints = state.storage[thread_id][checkpoint_ns]
+    for checkpoint_id, (checkpoint, metadata, parent_id) in checkpoints.items():
+        place = (thread_id, checkpoint_ns, checkpoint_id)
+        versions = _decoded(serde, checkpoint, place)["channel_versions"]
+        channels = {
+            channel: _entry(state, (thread_id, checkpoint_ns, channel, version))
+            for channel, version in versions.items()
+        }
+        stored[checkpoint_id] = Stored.of(parent_id, channels, _decoded(serde, metadata, place))
+    return stored
 
 
 def _decoded(serde: SerializerProtocol, stored: tuple[str, bytes], place: Place) -> Any:

@@ -144,12 +144,15 @@ class PagedReference(BlobReference):
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         with self.database.writing():
             for run in run_ids:
-                for thread, ns, id in self.database.rows(
-                    "SELECT thread, ns, id FROM runs WHERE run = ?", run
-                ):
-                    self._delete_row(CheckpointRow(thread, ns, id, None, ("", b""), ("", b""), {}))
-                    self._drop_unused(thread)
-                self.database.run("DELETE FROM runs WHERE run = ?", run)
+                theirs = self.database.rows("SELECT thread, ns, id FROM runs WHERE run = ?", run)
+                doomed = [CheckpointRow(*place, None, ("", b""), ("", b""), {}) for place in theirs]
+                for row in self._unneeded(doomed):
+                    self._delete_row(row)
+                    self._drop_unused(row.thread)
+                    self.database.run(
+                        "DELETE FROM runs WHERE run = ? AND thread = ? AND ns = ? AND id = ?",
+                        *(run, row.thread, row.ns, row.id),
+                    )
 
     def _keep_latest(self, thread: str) -> None:
         super()._keep_latest(thread)

@@ -125,9 +125,22 @@ class SqliteReference(AsyncTwins, Reading):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         with self.database.writing():
-            for row in self._rows():
-                if self._load_metadata(row.metadata).get("run_id") in run_ids:
-                    self._delete_row(row)
+            rows = self._rows()
+            theirs = [r for r in rows if self._load_metadata(r.metadata).get("run_id") in run_ids]
+            for row in self._unneeded(theirs):
+                self._delete_row(row)
+
+    def _unneeded(self, doomed: CheckpointRows) -> CheckpointRows:
+        """Those of these rows that the delta channels of no other checkpoint are rebuilt from."""
+        kept: set[tuple[str, str, str]] = set()
+        for thread, ns in {(row.thread, row.ns) for row in doomed}:
+            gone = {row.id for row in doomed if (row.thread, row.ns) == (thread, ns)}
+            rows = {row.id: row for row in self._rows("thread = ? AND ns = ?", thread, ns)}
+            for row in rows.values():
+                said = self._load_metadata(row.metadata).get("counters_since_delta_snapshot")
+                if said and row.id not in gone:
+                    kept |= {(thread, ns, id) for id in self._chain_of(rows, row, {*said})}
+        return [row for row in doomed if (row.thread, row.ns, row.id) not in kept]
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         if source_thread_id == target_thread_id:
@@ -262,16 +275,20 @@ class SqliteReference(AsyncTwins, Reading):
 
     def _delta_chain(self, rows: dict[str, CheckpointRow], newest: CheckpointRow) -> set[str]:
         """The ancestors without which a delta channel of the newest could not be rebuilt."""
-        checkpoints = {id: self._load(row.checkpoint) for id, row in rows.items()}
         metadata = self._load_metadata(newest.metadata)
-        versioned = checkpoints[newest.id]["channel_versions"]
-        missing = {
-            *(metadata.get("counters_since_delta_snapshot") or {}),
-            *(channel for channel in versioned if not channel.startswith("branch:")),
-        } - set(checkpoints[newest.id]["channel_values"])
+        versioned = self._load(newest.checkpoint)["channel_versions"]
+        said = metadata.get("counters_since_delta_snapshot") or {}
+        empty = {channel for channel in versioned if not channel.startswith("branch:")}
+        return self._chain_of(rows, newest, {*said, *empty})
+
+    def _chain_of(
+        self, rows: dict[str, CheckpointRow], row: CheckpointRow, channels: set[str]
+    ) -> set[str]:
+        missing = channels - set(self._load(row.checkpoint)["channel_values"])
         chain = set[str]()
-        for ancestor in self._ancestors(Shelf(newest.thread, newest.ns, rows), newest):
-            if missing:
-                chain.add(ancestor.id)
-                missing -= set(checkpoints[ancestor.id]["channel_values"])
+        for ancestor in self._ancestors(Shelf(row.thread, row.ns, rows), row):
+            if not missing:
+                break
+            chain.add(ancestor.id)
+            missing -= set(self._load(ancestor.checkpoint)["channel_values"])
         return chain

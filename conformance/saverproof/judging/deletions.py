@@ -12,6 +12,7 @@ from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
 from saverproof.judging.looks import Answer, ById, InListing, WholeListing
+from saverproof.judging.run_deltas import may_have_deltas, needed_by_survivors
 from saverproof.judging.second_looks import (
     is_listed_by_limit,
     is_listed_by_namespace,
@@ -111,12 +112,29 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     context.last_change = step
     threads = tuple(context.model.threads)
     given = [*step.runs]
-    succeeded = _invoke(context, "delete_for_runs", given)
+    needed = needed_by_survivors(context, step.runs)
+    before = {
+        (address, channel): rebuilt(context, address, channel)
+        for address, channels in needed.by.items()
+        for channel in channels
+    }
+    answer = context.attempt(lambda: context.driver.invoke("delete_for_runs", given))
     _compare_given(context, "run_ids", [*step.runs], given)
-    if succeeded:
-        _leave_wrong_runs_alone(context)
-        context.model.delete_for_runs(step.runs)
-        _look_again(context, step, threads)
+    if isinstance(answer, Raised):
+        if needed.may_stay and isinstance(answer.error, NotImplementedError):
+            check_store(context)
+        else:
+            context.facts.differ(facts.RAISED, None, "delete_for_runs to succeed", answer)
+        return
+    _leave_wrong_runs_alone(context)
+    for address in needed.may_stay:
+        if context.model.record(address) is not None:
+            observed = ById(address).ask(context)
+            if observed is not None and not answers_unknown_alike(context, address, observed):
+                context.model.leave_alone(address)
+    context.model.delete_for_runs(step.runs)
+    _look_again(context, step, threads)
+    _judge_delta_chains(context, before, facts.REBUILT_AFTER_RUNS)
 
 
 def _leave_wrong_runs_alone(context: Context) -> None:
@@ -153,7 +171,7 @@ def take_prune(step: steps.Prune, context: Context) -> None:
         return
     _settle(context, step, context.model.prune(step))
     _look_again(context, step, step.threads)
-    _judge_delta_chains(context, before)
+    _judge_delta_chains(context, before, facts.REBUILT)
 
 
 def _judge_refusal(context: Context, answer: Raised, delta: bool) -> None:
@@ -174,7 +192,7 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
     if step.strategy == "delete" or not open_:
         return
     model = context.model
-    with_delta = {thread for thread in step.threads if _may_have_deltas(context, thread)}
+    with_delta = {thread for thread in step.threads if _any_deltas(context, thread)}
     kept: list[Address] = []
     for address in open_:
         observed = ById(address).ask(context)
@@ -207,14 +225,9 @@ def _show_kept(writer: ScriptWriter, step: steps.Prune, difference: Difference) 
 _KEPT = Answer(_show_kept)
 
 
-def _may_have_deltas(context: Context, thread: str) -> bool:
-    """Return whether a careful saver could take a channel of the thread for a delta channel."""
+def _any_deltas(context: Context, thread: str) -> bool:
     namespaces = context.model.threads.get(thread, {})
-    return any(
-        _delta_channels(context, thread, namespace)
-        or any(c.value is None for record in records.values() for c in record.channels.values())
-        for namespace, records in namespaces.items()
-    )
+    return any(may_have_deltas(records) for records in namespaces.values())
 
 
 def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str, ...]:
@@ -238,17 +251,17 @@ def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
     return found
 
 
-def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
+def _judge_delta_chains(context: Context, before: Rebuilt, fact: facts.Fact) -> None:
     for (address, channel), expected in before.items():
         # If a nested call began at a checkpoint that is gone, nothing of it has to be kept.
         if context.model.record(address) is not None:
             shown = rebuilt(context, address, channel)
             alike = same_rebuilt(expected, shown)
-            context.facts.judge(alike, facts.REBUILT, address, expected, shown, look=_REBUILT)
+            context.facts.judge(alike, fact, address, expected, shown, look=_REBUILT)
 
 
-def _show_rebuilt(writer: ScriptWriter, step: steps.Prune, difference: Difference) -> None:
-    """Write a check that delta channels are rebuilt from the same writes after pruning.
+def _show_rebuilt(writer: ScriptWriter, step: steps.Step, difference: Difference) -> None:
+    """Write a check that delta channels are rebuilt from the same writes after a removal.
 
     A channel whose value is now stored whole is left out.
     """

@@ -115,6 +115,7 @@ REMOVED = {name: Fact(name) for name in ("delete_thread", "delete_for_runs", "pr
 """The fact that a checkpoint is gone, by the operation that removed it."""
 KEPT = Fact("kept", "older checkpoints are kept")
 REBUILT = Fact("delta", "a channel that is stored as changes is rebuilt wrongly")
+REBUILT_AFTER_RUNS = Fact("delta", REBUILT.words)
 REFUSED_PRUNE = Fact("refused prune")
 COPIES_APART = Fact("copies apart")
 

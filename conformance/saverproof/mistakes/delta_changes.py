@@ -12,6 +12,7 @@ from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
 
 CHAIN = "deletion/prune-keeps-delta-chain"
+RUNS = "deletion/runs-keep-delta-chain"
 _PAGE = 1_024
 """Checkpoints that the saver looks at, as PostgresSaver 3.1.2 did (langgraph issue 8448)."""
 
@@ -213,6 +214,28 @@ class ChainsByCounter(ReferenceSaver):
     def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
         chain = super()._delta_chain(shelf, row)
         return chain - {min(chain)} if len(chain) > 1 else chain
+
+
+# -- other runs than the deleted one --------------------------------------------------------
+
+
+@mistake(RUNS, "a run's checkpoints go, whatever later runs are rebuilt from")
+class ChainsOfRunsCut(ReferenceSaver):
+    def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:
+        return set()
+
+
+@mistake(RUNS, "what the newest checkpoint is rebuilt from is kept, and no other branch's")
+class ChainsOfBranchesCut(ReferenceSaver):
+    def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:
+        newest = shelf.checkpoints[self._newest(shelf)]
+        return self._chain_of(shelf, newest, self._said(newest))
+
+
+@mistake(RUNS, "the chains of delta channels are kept in the root namespace alone")
+class NestedChainsOfRunsCut(ReferenceSaver):
+    def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:
+        return super()._needed_by_others(shelf, doomed) if shelf.ns == "" else set()
 
 
 @mistake(WALK, "histories of nested namespaces are looked for in the root")

@@ -161,12 +161,15 @@ ALIKE: tuple[Program, ...] = (
 _DELTAS = ("log", "notes", "size")
 
 
-def _delta(number: int, valued: tuple[str, ...], namespace: str) -> Iterator[Step]:
+def _delta(
+    number: int, valued: tuple[str, ...], namespace: str, run: str | None = None
+) -> Iterator[Step]:
     """Yield a checkpoint that stores values of some delta channels, and writes to all of them."""
     changes = (*((n, Value("integer", number) if n in valued else None) for n in _DELTAS),)
     since = {name: [1, 1] for name in _DELTAS if name not in valued}
     metadata = {"source": "loop", "step": number, "parents": {}}
     metadata |= {"counters_since_delta_snapshot": since} if since else {}
+    metadata |= {"run_id": run} if run else {}
     parent = number - 1 or None
     yield Put(
         THREAD,
@@ -201,6 +204,26 @@ DELTAS: tuple[Program, ...] = tuple(
     for strategy, newest in (("keep_latest", "size"), ("", "log"))
 )
 """Programs that prune threads with delta channels, in the root namespace and nested."""
+
+
+def _runs_of_deltas(namespaces: tuple[str, ...]) -> Program:
+    """Return a program that deletes the first run of two, whose checkpoints the other two need.
+
+    The second one's branch is rebuilt from the first checkpoint alone.
+    """
+    puts: list[Step] = []
+    for namespace in namespaces:
+        puts += _delta(1, _DELTAS, namespace, "run-1")
+        puts += _delta(2, (), namespace, "run-1")
+        puts += _delta(3, (), namespace, "run-2")
+        put, batch = _delta(4, (), namespace, "run-2")
+        assert isinstance(put, Put)
+        puts += (replace(put, parent=1), batch)
+    return (*puts, DeleteForRuns(("run-1",)), *_reads(THREAD))
+
+
+DELTAS_OF_RUNS: tuple[Program, ...] = tuple(map(_runs_of_deltas, (("",), ("child",))))
+"""Programs that delete a run which the delta channels of another run need."""
 
 LISTS: Program = (
     *_two(THREAD),

@@ -147,6 +147,25 @@ def pruned_delta_thread(p: Probe) -> Any:
     return answer, [found == p.history(*one) for found, one in zip(before, asked, strict=True)]
 
 
+@scene("deletion/runs-keep-delta-chain")
+def deleted_runs_of_delta_threads(p: Probe) -> Any:
+    """Two branches of a run are rebuilt from a run that is deleted, in two namespaces."""
+    from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
+    counted = {"counters_since_delta_snapshot": {"x": [1, 1]}}
+    for ns in ("", "n:1"):
+        p.put(1, ns=ns, values={"x": _DeltaSnapshot(["s"])}, metadata={"run_id": "r1"})
+        for number, parent, run in ((2, 1, "r1"), (3, 2, "r2"), (4, 1, "r2")):
+            metadata = {**counted, "run_id": run}
+            drop = ["x"] if parent == 1 else []
+            p.put(number, ns=ns, parent=parent, values={"z": number}, drop=drop, metadata=metadata)
+            p.write(number, [("x", number)], "t1", ns=ns)
+    asked = [(number, ("x",), ns) for ns in ("", "n:1") for number in (3, 4)]
+    before = [p.history(*one) for one in asked]
+    answer = delete_runs(p, "r1")
+    return answer, [found == p.history(*one) for found, one in zip(before, asked, strict=True)]
+
+
 def copied(p: Probe) -> Any:
     return p.attempt(lambda: p.call("copy_thread", "a", "copy"))
 

@@ -6,6 +6,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.family_table import FamilyTable, contracts_in
 
+_GUIDE = "https://docs.langchain.com/oss/python/integrations/checkpointers/build-custom"
 _DELETE_THREAD = frozenset({Capability.DELETE_THREAD})
 _PRUNE = frozenset({Capability.PRUNE})
 _COPY = frozenset({Capability.COPY_THREAD})
@@ -51,8 +52,8 @@ RUNS = Contract(
     id="deletion/runs",
     statement=(
         "`delete_for_runs` removes exactly the checkpoints of the named runs and their writes, "
-        "in every namespace; what other runs' checkpoints read stays whole (delta channels "
-        "excepted), though a survivor's parent may become None."
+        "in every namespace; what other runs' checkpoints read stays whole, though a survivor's "
+        "parent may become None, and what a survivor's delta channels are rebuilt from may stay."
     ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.delete_for_runs`; "
@@ -67,6 +68,36 @@ RUNS = Contract(
         "a value only if no checkpoint that stays names its version."
     ),
     needs=frozenset({Capability.DELETE_FOR_RUNS}),
+)
+
+# LangChain's guide says that it must not; the base class, that it will. No official saver has the
+# operation, so that nothing decides between them: advice.
+RUNS_KEEP_DELTA_CHAIN = Contract(
+    id="deletion/runs-keep-delta-chain",
+    level=Level.SHOULD,
+    statement=(
+        "`delete_for_runs` leaves what the delta channels of other runs' checkpoints are rebuilt "
+        "from, in every namespace and branch, or refuses with NotImplementedError before "
+        "anything is changed."
+    ),
+    source=(
+        f"LangChain's guide 'Build a custom checkpointer' ({_GUIDE}), 'Pruning with delta "
+        "channels': you must not delete write rows that a surviving checkpoint's delta channels "
+        "depend on; "
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.delete_for_runs` warns that it breaks them"
+    ),
+    wrong="the ancestors of a later run's checkpoint go, with the writes that it is rebuilt from",
+    matters=(
+        "Deleting one run empties a channel of the runs after it, such as a long list of messages, "
+        "and nothing raises an error."
+    ),
+    fix=(
+        "For each checkpoint that stays, keep the ancestors back to the nearest full value of each "
+        "delta channel, whatever run they are of; or raise NotImplementedError before anything is "
+        "changed."
+    ),
+    since="4.1",
+    needs=frozenset({Capability.DELETE_FOR_RUNS, Capability.DELTA_HISTORY, Capability.HISTORY}),
 )
 
 PRUNE_LATEST = Contract(

@@ -46,7 +46,7 @@ from saverproof.programs.names import (
     NESTED,
 )
 from saverproof.programs.questions import questions
-from saverproof.programs.removals import ALIKE, DELTAS, MANY, REMOVALS
+from saverproof.programs.removals import ALIKE, DELTAS, DELTAS_OF_RUNS, MANY, REMOVALS
 from saverproof.programs.steps.definitions import (
     Step,
 )
@@ -190,7 +190,7 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
-    examples = (*REMOVALS, *DELTAS, *MANY)
+    examples = (*REMOVALS, *DELTAS, *DELTAS_OF_RUNS, *MANY)
 
 
 def _delta_history() -> tuple[Theme, ...]:

@@ -94,6 +94,7 @@ _FACTS: Mapping[str, tuple[Fact, ...]] = {
     ordering.PAGES_TILE.id: (facts.PAGES,),
     deletion.PRUNE_DROPS_OLDER.id: (facts.KEPT,),
     deletion.PRUNE_KEEPS_DELTA_CHAIN.id: (facts.REBUILT, facts.REFUSED_PRUNE),
+    deletion.RUNS_KEEP_DELTA_CHAIN.id: (facts.REBUILT_AFTER_RUNS,),
     deletion.COPY_INDEPENDENT.id: (facts.COPIES_APART,),
     isolation.THREADS.id: (facts.THREADS_APART,),
     isolation.NAMESPACES.id: (facts.NAMESPACES_APART,),

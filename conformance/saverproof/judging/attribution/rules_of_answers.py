@@ -32,6 +32,7 @@ SETTLED = frozenset(
         *(facts.ADDRESS, facts.RETURNED, facts.VERSION, facts.INPUT, facts.WRITE_ORDER),
         *(facts.LATEST, facts.LISTED_ORDER, facts.ORDER_OF_ALL, facts.LIMIT, facts.LIMIT_RAISED),
         *(facts.PAGES, facts.SELECTION, facts.KEPT, facts.REBUILT, facts.CHANNELS),
+        facts.REBUILT_AFTER_RUNS,
         *(facts.HISTORY, facts.HISTORY_RAISED, facts.SAME_ANSWERS, facts.VERSION_RAISED),
         facts.FORM,
     }

@@ -62,7 +62,8 @@ class Maintenance(Reading):
         del self.store.shelves[self._shelf_key(shelf.thread, shelf.ns)]
 
     def _drop_runs(self, shelf: Shelf, ids: list[str]) -> None:
-        self._drop(shelf, ids)
+        kept = self._needed_by_others(shelf, {*ids}) if ids else set()
+        self._drop(shelf, [id for id in ids if id not in kept])
 
     def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
         return [
@@ -70,6 +71,16 @@ class Maintenance(Reading):
             for id, row in shelf.checkpoints.items()
             if self._load_metadata(row.metadata).get("run_id") in run_ids
         ]
+
+    def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:
+        """Return what the delta channels of the checkpoints that stay are rebuilt from."""
+        stay = [row for id, row in shelf.checkpoints.items() if id not in doomed]
+        return {id for row in stay for id in self._chain_of(shelf, row, self._said(row))}
+
+    def _said(self, row: CheckpointRow) -> set[str]:
+        """Return the channels that the metadata names as delta channels."""
+        metadata = self._load_metadata(row.metadata)
+        return {*(metadata.get("counters_since_delta_snapshot") or {})}
 
     def _drop(self, shelf: Shelf, ids: list[str]) -> None:
         for id in ids:
@@ -126,8 +137,11 @@ class Maintenance(Reading):
 
     def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
         """Return the ancestors from which the delta channels of this row are rebuilt."""
-        missing, chain = self._delta_channels(shelf, row), set[str]()
-        for ancestor in self._ancestors(shelf, row):
+        return self._chain_of(shelf, row, self._delta_channels(shelf, row))
+
+    def _chain_of(self, shelf: Shelf, row: CheckpointRow, channels: set[str]) -> set[str]:
+        missing, chain = channels - self._held(shelf, row), set[str]()
+        for ancestor in self._ancestors(shelf, row) if missing else ():
             if missing:
                 chain.add(ancestor.id)
                 missing -= self._held(shelf, ancestor)
@@ -139,10 +153,8 @@ class Maintenance(Reading):
         They have a version and no value, or the metadata names them as delta channels. The channels
         by which LangGraph triggers nodes lose their value in every step, and are no delta channels.
         """
-        metadata = self._load_metadata(row.metadata)
-        said = metadata.get("counters_since_delta_snapshot") or {}
         empty = {channel for channel in row.versions if not channel.startswith("branch:")}
-        return {*said, *empty} - self._held(shelf, row)
+        return (self._said(row) | empty) - self._held(shelf, row)
 
     def _held(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
         return {channel for channel, blob in self._blobs(shelf, row).items() if blob is not None}

@@ -156,10 +156,14 @@ class Model(Contents):
 
     def delete_for_runs(self, runs: Sequence[str]) -> list[Address]:
         """Remove the checkpoints of these runs with their writes; return their addresses."""
-        doomed = [a for a in self.addresses() if self._run(a) in runs]
+        doomed = self.of_runs(runs)
         for address in doomed:
             self.remove(address, "delete_for_runs")
         return doomed
+
+    def of_runs(self, runs: Sequence[str]) -> list[Address]:
+        """Return the addresses of the checkpoints of these runs."""
+        return [a for a in self.addresses() if self._run(a) in runs]
 
     def _run(self, address: Address) -> Any:
         record = self.record(address)

@@ -1,0 +1,91 @@
+"""Finds what the delta channels of other runs' checkpoints need of the runs that are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from saverproof.judging.context import Context
+from saverproof.programs.model.records import Address, Record, delta_channels
+
+_HEADS = 3
+"""The heads of branches, newest first, whose channels are rebuilt in each namespace: enough to tell
+one branch from another, and each costs a walk over its ancestors.
+"""
+Records = Mapping[int, Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The deleted runs' checkpoints that may stay, and the delta channels rebuilt from them.
+
+    ``by`` has the surviving heads of branches, each with its delta channels.
+    """
+
+    may_stay: list[Address] = field(default_factory=list)
+    by: dict[Address, tuple[str, ...]] = field(default_factory=dict)
+
+
+def needed_by_survivors(context: Context, runs: Sequence[str]) -> Needed:
+    """Return what survivors need of the runs' checkpoints, before these are deleted."""
+    doomed: dict[tuple[str, str], set[int]] = {}
+    for thread, namespace, number in context.model.of_runs(runs):
+        doomed.setdefault((thread, namespace), set()).add(number)
+    needed = Needed()
+    for place, gone in doomed.items():
+        records = context.model.history(*place)
+        if may_have_deltas(records):
+            needed.may_stay.extend((*place, number) for number in _above_survivors(records, gone))
+            for number, channels in _heads(records, gone):
+                needed.by[(*place, number)] = channels
+    return needed
+
+
+def may_have_deltas(records: Records) -> bool:
+    """Return whether a careful saver could take a channel of a namespace for a delta channel."""
+    return bool(delta_channels(records.values())) or any(
+        channel.value is None for record in records.values() for channel in record.channels.values()
+    )
+
+
+def _above_survivors(records: Records, gone: Collection[int]) -> list[int]:
+    """Return the checkpoints among the ``gone`` that are ancestors of one that stays."""
+    passed: set[int] = set()
+    for number in records:
+        if number not in gone:
+            for ancestor in _ancestors(records, number):
+                if ancestor in passed:
+                    break
+                passed.add(ancestor)
+    return sorted(passed & {*gone})
+
+
+def _heads(records: Records, gone: Collection[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield some childless survivors, with their channels that are rebuilt from what is gone."""
+    deltas = delta_channels(records.values())
+    parents = {record.parent for number, record in records.items() if number not in gone}
+    heads = sorted((n for n in records if n not in gone and n not in parents), reverse=True)
+    for head in heads[:_HEADS]:
+        channels = tuple(name for name in deltas if _is_rebuilt_from(records, head, name, gone))
+        if channels:
+            yield head, channels
+
+
+def _is_rebuilt_from(records: Records, head: int, name: str, gone: Collection[int]) -> bool:
+    own = records[head].channels.get(name)
+    if own is None or own.value is not None:
+        return False
+    for ancestor in _ancestors(records, head):
+        if ancestor in gone:
+            return True
+        channel = records[ancestor].channels.get(name)
+        if channel is not None and channel.value is not None:
+            return False
+    return False
+
+
+def _ancestors(records: Records, number: int) -> Iterator[int]:
+    parent = records[number].parent
+    while parent is not None and parent in records:
+        yield parent
+        parent = records[parent].parent
