@@ -156,13 +156,16 @@ class AtomicityJudging:
         if self.plan.facts["durable"]:
             able.add("durable")
         sweeps: list[FaultSweep] = []
+        failing: dict[str, str] = {}
         for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], frozenset(able)):
             try:
                 self.journal.note((*scenario.start, scenario.step), None)
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
             except (NoCleanRunError, OpeningError, UnansweredError) as problem:
-                self.tally.note(f"not judged, it does not work without faults either: {problem}")
+                why = f"not judged, it does not work without faults either: {problem}"
+                self.tally.note(why)
+                failing.setdefault(scenario.operation, why)
                 if isinstance(problem, UnansweredError):
                     bench.renew()
                 continue
@@ -173,6 +176,9 @@ class AtomicityJudging:
             return []
         for sweep in sweeps:
             self.record.counted(sweep)
+        # An operation of which nothing is judged might break anything.
+        for operation in failing.keys() - {sweep.scenario.operation for sweep in sweeps}:
+            self.tally.unsure(self.tally.wanted, failing[operation])
         return sweeps
 
     def _sweep(self, bench: FaultBench, sweeps: list[FaultSweep], effort: FaultEffort) -> None:

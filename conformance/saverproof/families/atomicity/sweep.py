@@ -157,6 +157,10 @@ def _clean(
     FaultTrial(bench, scenario, store, observation, reference=True).run(operate)
     if not observation.returned:
         raise NoCleanRunError(f"{scenario.operation} ({scenario.title}): {observation.error}")
+    own = observation.snapshots.get(Viewpoint.OWN)
+    if own is not None and own.unreadable:
+        text = f"{scenario.operation} ({scenario.title}): afterwards a read raises {own.unreadable}"
+        raise NoCleanRunError(text)
     return observation
 
 
