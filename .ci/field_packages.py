@@ -31,8 +31,6 @@ class Release:
     """The API that is driven: sync, async or both."""
     extras: tuple[str, ...] = ()
     """Further requirements of the environment."""
-    note: str = ""
-    """What is to be known of the environment, as a sentence, or ""."""
 
     @property
     def requirement(self) -> str:
