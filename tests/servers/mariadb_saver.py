@@ -169,8 +169,8 @@ class ScansInTheServer(RightSaver):
         return rows[0] if rows else None
 
 
-def target_of(saver: type[RightSaver], attribute: str) -> Target:
-    """A target that opens this saver, an attribute of this module."""
+def target_of(saver: type[RightSaver], attribute: str, module: str = __name__) -> Target:
+    """A target that opens this saver, an attribute of a module."""
 
     @contextmanager
     def opened(workspace: Workspace) -> Iterator[RightSaver]:
@@ -178,7 +178,7 @@ def target_of(saver: type[RightSaver], attribute: str) -> Target:
             yield made
 
     name = attribute.replace("_", "-")
-    ref = TargetRef(name, module=__name__, file=None, attribute=attribute)
+    ref = TargetRef(name, module=module, file=None, attribute=attribute)
     return Target(name=name, open=opened, server=MariaDB(), ref=ref)
 
 

@@ -202,6 +202,17 @@ class ServerKind(ABC):
         """
         raise ServerUnavailable(f"{self.title} is not asked what it does for a call")
 
+    def bytes_kept(self, dsn: str) -> int:
+        """Return the bytes of the values that are stored in the place at ``dsn``.
+
+        Only what can be read counts. Indexes, and what the engine has not yet cleaned up after
+        something was removed, do not: those are not the store's but the server's.
+
+        Raises:
+            ServerUnavailable: the server does not tell; the message is one line.
+        """
+        raise ServerUnavailable(f"{self.title} is not asked what it keeps")
+
     @abstractmethod
     def places(self, dsn: str) -> AbstractContextManager[Places]:
         """Return the places of the server at ``dsn``, for the length of a block.

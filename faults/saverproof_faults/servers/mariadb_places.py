@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from saverproof_faults.servers import mariadb_kept
 from saverproof_faults.servers.kinds import (
     Places,
     RunningServer,
@@ -69,6 +70,10 @@ class MariaDB(ServerKind):
     def work(self, dsn: str) -> Iterator[ServerWork]:
         with closing(_databases(dsn)) as places:
             yield MariaDbWork(places.run, urlsplit(dsn).path.strip("/"))
+
+    def bytes_kept(self, dsn: str) -> int:
+        with closing(_databases(dsn)) as places:
+            return places.bytes_kept(urlsplit(dsn).path.strip("/"))
 
 
 def _databases(dsn: str) -> _Databases:
@@ -132,6 +137,13 @@ class _Databases:
             self._rows.close()
         with suppress(self._errors):
             self._connection.close()
+
+    def bytes_kept(self, name: str) -> int:
+        try:
+            return mariadb_kept.bytes_kept(self.run, name)
+        except self._errors as error:
+            said = error.args[-1]
+            raise ServerUnavailable(f"MariaDB does not tell what it keeps: {said}") from None
 
     def watch_writes(self, name: str) -> None:
         self._rows.watch(name)

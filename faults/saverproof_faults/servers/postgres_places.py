@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.servers import postgres_writes
+from saverproof_faults.servers import postgres_kept, postgres_writes
 from saverproof_faults.servers.kinds import (
     Places,
     RunningServer,
@@ -103,6 +103,10 @@ class Postgres(ServerKind):
     def work(self, dsn: str) -> Iterator[ServerWork]:
         with closing(_connected(dsn)) as connection:
             yield PostgresWork(connection)
+
+    def bytes_kept(self, dsn: str) -> int:
+        with closing(_connected(dsn)) as connection:
+            return postgres_kept.bytes_kept(connection)
 
 
 def _connected(dsn: str) -> Any:

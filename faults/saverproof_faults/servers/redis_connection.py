@@ -44,7 +44,7 @@ class RedisConnection:
             self.close()
             raise
 
-    def ask(self, *words: str) -> Any:
+    def ask(self, *words: str | bytes) -> Any:
         """Return the answer to a command.
 
         Raises:
@@ -88,7 +88,12 @@ class RedisConnection:
         return rest
 
 
-def _request(words: Sequence[str]) -> bytes:
-    parts = [word.encode() for word in words]
+def database_of(dsn: str) -> str:
+    """Return the number of the database at a DSN."""
+    return urlsplit(dsn).path.strip("/") or "0"
+
+
+def _request(words: Sequence[str | bytes]) -> bytes:
+    parts = [word.encode() if isinstance(word, str) else word for word in words]
     head = f"*{len(parts)}\r\n".encode()
     return head + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from saverproof_faults.servers import redis_kept
 from saverproof_faults.servers.kinds import (
     NoPlaceError,
     Places,
@@ -19,7 +20,11 @@ from saverproof_faults.servers.kinds import (
     within,
 )
 from saverproof_faults.servers.redis import RedisServer, ValkeyServer
-from saverproof_faults.servers.redis_connection import RedisConnection, RefusedError
+from saverproof_faults.servers.redis_connection import (
+    RedisConnection,
+    RefusedError,
+    database_of,
+)
 from saverproof_faults.servers.redis_work import RedisWork
 from saverproof_faults.servers.redis_writes import FailingWrites
 from saverproof_faults.servers.server import ServerUnavailable
@@ -63,6 +68,10 @@ class Redis(ServerKind):
     def work(self, dsn: str) -> Iterator[ServerWork]:
         with closing(RedisWork(dsn)) as work:
             yield work
+
+    def bytes_kept(self, dsn: str) -> int:
+        with closing(RedisConnection(dsn)) as connection:
+            return redis_kept.bytes_kept(connection, database_of(dsn))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import closing
-from urllib.parse import urlsplit
 
-from saverproof_faults.servers.redis_connection import RedisConnection, RefusedError
+from saverproof_faults.servers.redis_connection import (
+    RedisConnection,
+    RefusedError,
+    database_of,
+)
 from saverproof_faults.servers.redis_monitor import RedisMonitor, SeenCommand
 from saverproof_faults.servers.server import ServerUnavailable
 
@@ -27,7 +30,7 @@ class RedisWork:
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
-        self._number = urlsplit(dsn).path.strip("/") or "0"
+        self._number = database_of(dsn)
         self._connection = RedisConnection(dsn)
         self._connection.ask("SELECT", self._number)
 

@@ -1,4 +1,4 @@
-"""How much a store keeps: in its files, or in memory."""
+"""How much a store keeps: in its files, in its server, or in memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from saverproof.families.cost.questions import Question
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.target import Target
+from saverproof_faults.servers import ServerUnavailable
 
 _GRAIN = 32_768
 """What Python's own tables and frames take differs by a few hundred bytes from run to run."""
@@ -49,8 +50,8 @@ class KeptMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFiles:
-    """The bytes of the files that a store keeps."""
+class KeptOutside:
+    """The bytes that a store keeps in the files of its workspace, and in its server."""
 
     store: Store
 
@@ -58,15 +59,20 @@ class KeptFiles:
         """So many; the store is closed for it, and opened again.
 
         Raises:
-            NotCounted: they lie elsewhere.
+            NotCounted: they lie elsewhere, or the server does not tell.
             OpeningError: closing or opening raised.
         """
         self.store.close()
         try:
-            kept = sum(size_of(path) for path in self.store.workspace.path.rglob("*"))
+            workspace, server = self.store.workspace, self.store.target.server
+            kept = sum(size_of(path) for path in workspace.path.rglob("*"))
+            if server is not None:
+                kept += server.bytes_kept(workspace.dsn)
+        except ServerUnavailable as reason:
+            raise NotCounted(str(reason)) from None
         finally:
             self.store.open()
-        if not kept or self.store.target.server is not None:
+        if not kept:
             raise NotCounted("what the store keeps lies outside of its workspace, uncounted")
         return kept
 

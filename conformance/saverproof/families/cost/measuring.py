@@ -16,7 +16,7 @@ from saverproof.errors import OpeningError, describe
 from saverproof.families.asked_saver import COUNTS_NOTHING, AskedSaver
 from saverproof.families.chain import Chain
 from saverproof.families.cost.effort import FEWEST
-from saverproof.families.cost.kept_bytes import KeptFiles, KeptMemory, NotCounted, memory_of
+from saverproof.families.cost.kept_bytes import KeptMemory, KeptOutside, NotCounted, memory_of
 from saverproof.families.cost.questions import GROWING, Question
 from saverproof.families.cost.server_work import NotTold, WorkForAnswers, work_for_answers
 from saverproof.families.cost.stores import Chat, GrowingStore, doom
@@ -120,7 +120,7 @@ class CostBench:
             ExitStack() as stack,
         ):
             self._unavailable |= meter.unavailable
-            kept = KeptMemory() if in_memory else KeptFiles(opened)
+            kept = KeptMemory() if in_memory else KeptOutside(opened)
             server = self._server_of(opened, stack)
             asking = CostAsking(self, meter, kept, server)
             try:
@@ -176,7 +176,7 @@ class CostAsking:
 
     bench: CostBench
     meter: Meter
-    kept: KeptMemory | KeptFiles
+    kept: KeptMemory | KeptOutside
     server: WorkForAnswers | None = None
 
     def grow(

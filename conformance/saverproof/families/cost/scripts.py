@@ -103,10 +103,17 @@ def _measured(breach: BrokenLaw, opening: Opening, api: str) -> list[str]:
     question = breach.question
     if question.counts_what_is_kept:
         keeping = with_saver(opening, api, lambda saver: [f"cost({saver}, size)"])
-        return [*keeping, "return kept(path)"]
+        return [*keeping, f"return {_kept(opening)}"]
     if breach.witness in IN_SERVER:
         return _counted_by_server(breach, opening, api)
     return with_saver(opening, api, lambda saver: _counted_here(question, saver))
+
+
+def _kept(opening: Opening) -> str:
+    """An expression for the bytes that are kept in files, and in the server if there is one."""
+    if not opening.server:
+        return "kept(path)"
+    return f"kept(path) + {opening.server}.bytes_kept(dsn_for({opening.server}, path))"
 
 
 def _counted_here(question: Question, saver: str) -> list[str]:
