@@ -10,6 +10,7 @@ from saverproof.mistakes.delta_history import WALK, History
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
+from saverproof.programs.steps.identifiers import NULL_TASK_ID
 
 CHAIN = "deletion/prune-keeps-delta-chain"
 RUNS = "deletion/runs-keep-delta-chain"
@@ -112,6 +113,31 @@ class HistoryByTaskId(ReferenceSaver):
         if self.__dict__.get("by_task"):
             return (row.task_id, row.index)
         return super()._write_order(row)
+
+
+# -- runs that are saved at their end --------------------------------------------------------
+
+
+@mistake(
+    "pending-writes/complete",
+    "ids that begin with zeros are taken for the null task's: step 0 of a run saved at its end",
+    also={"ordering/writes-sorted", "upsert/regular-write-first-wins", "pending-writes/scoped"},
+)
+class ZerosAreTheNullTask(ReferenceSaver):
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        if task_id.startswith("00000000-"):
+            task_id, task_path = NULL_TASK_ID, ""
+        super().put_writes(config, writes, task_id, task_path)
+
+
+@mistake(
+    "ordering/writes-sorted",
+    "no tildes in a path: the later steps of a run saved at its end come first",
+    also={"pending-writes/one-task-two-paths"},
+)
+class LateStepsFirst(ReferenceSaver):
+    def _write_order(self, row: Any) -> Any:
+        return (row.path.lstrip("~"), row.path, row.task_id, row.index)
 
 
 # -- what changes -----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from saverproof.programs.names import (
 from saverproof.programs.small import THREAD, batch, checkpoint
 from saverproof.programs.steps.definitions import (
     DeleteThread,
+    DeltaHistory,
     GetTuple,
     ListTuples,
     Program,
@@ -27,6 +28,7 @@ from saverproof.programs.steps.definitions import (
     PutWrites,
     Step,
 )
+from saverproof.programs.steps.identifiers import EXIT_TASK, LATE_TASK
 from saverproof.programs.theme import NameSet
 from saverproof.programs.values import Value
 
@@ -179,6 +181,37 @@ TASKS: tuple[Program, ...] = (
 
 One checkpoint also has more writes than a page of a hundred.
 """
+
+_EXIT_STEPS = (
+    (LATE_TASK + 2, "~~0000000002~__pregel_pull, agent"),
+    (LATE_TASK + 1, "~~0000000001~__pregel_pull, tools"),
+    (EXIT_TASK, "~__pregel_pull, __start__"),
+    (EXIT_TASK + 16, ""),
+    (EXIT_TASK + 12, "~__pregel_pull, agent"),
+)
+"""Tasks of a run that is saved at its end alone, each with its path, in no order."""
+
+
+def _saved_at_exit() -> Program:
+    """Return what LangGraph sends with durability "exit" for a graph with a delta channel: a root
+    without values, which bears the writes of all steps, and the last checkpoint.
+    """
+    counted = {"counters_since_delta_snapshot": {"log": [3, 3]}}
+    metadata = {"source": "loop", "step": 2, "parents": {}, **counted}
+    writes = (("log", Value("integer", 1)), ("log", Value("integer", 2)))
+    return (
+        Put(THREAD, "", 1, metadata={"step": -2}),
+        *(PutWrites(THREAD, "", 1, task, writes, path) for task, path in _EXIT_STEPS),
+        PutWrites(THREAD, "", 1, 0, (("log", Value("integer", 3)),)),
+        Put(THREAD, "", 2, 1, (("log", None), ("count", Value("integer", 1))), metadata=metadata),
+        GetTuple(THREAD, "", 1),
+        ListTuples(THREAD),
+        DeltaHistory(THREAD, "", 2, ("log",)),
+    )
+
+
+SAVED_AT_EXIT: tuple[Program, ...] = (_saved_at_exit(),)
+"""The ids and paths of tasks that are saved when a run ends, and not before."""
 
 BESIDE_A_HISTORY: tuple[Program, ...] = (
     (

@@ -125,6 +125,7 @@ def writes_of_many_tasks(p: Probe) -> Any:
     p.write(1, [("x", "o"), ("x", "oo")], "t7", "~pull; a")
     for task, end in (("t8", 2), ("t9", 1)):
         p.write(1, [("x", end)], task, f"~push, {'~push, ' * 9}{end}")
+    p.write(1, [("x", "late")], "t10", "~~0000000001~pull, a")
     return p.pending("a", "", 1)
 
 

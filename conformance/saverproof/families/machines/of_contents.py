@@ -24,6 +24,7 @@ from saverproof.programs.directed import (
     MANY,
     NAMES,
     OWN_CHANNELS,
+    SAVED_AT_EXIT,
     SPECIAL_LISTS,
     TASKS,
     TIES,
@@ -74,7 +75,13 @@ class OrderingMachine(SaverMachine):
 
     enforces = ordering.TABLE.contracts
     themes = _ordering()
-    examples = (*LONG_PATHS, *NEWEST_REMOVED, questions(limit=1), questions(limit=3))
+    examples = (
+        *LONG_PATHS,
+        *SAVED_AT_EXIT,
+        *NEWEST_REMOVED,
+        questions(limit=1),
+        questions(limit=3),
+    )
 
 
 def _upsert() -> tuple[Theme, ...]:
@@ -121,7 +128,7 @@ class PendingWritesMachine(SaverMachine):
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
-    examples = (*TASKS, *OWN_CHANNELS, *BESIDE_A_HISTORY, questions(limit=None))
+    examples = (*TASKS, *SAVED_AT_EXIT, *OWN_CHANNELS, *BESIDE_A_HISTORY, questions(limit=None))
 
 
 def _identity() -> tuple[Theme, ...]:

@@ -12,6 +12,14 @@ CHECKPOINT_NODE = "-02f1a6c4d8e0"
 TASK_MIDDLE = "-5a1c-5e0f-9b2d-"
 """The middle part of all task ids; ``CHECKPOINT_NODE`` is the end of all checkpoint ids."""
 
+EXIT_TASK = 10_000
+"""The number from which on tasks have ids as LangGraph makes them with durability "exit" for the
+first step: that number of digits in place of the first group, so that step 0 begins as the null
+task's id does.
+"""
+LATE_TASK = 20_000
+"""The same for the later steps of such a run: their ids come after those of all real tasks."""
+
 # A uuid6 timestamp of November 2026, in units of 100 ns since 1582-10-15.
 _EPOCH = 0x1F0_C8A4_3B1A_7C00
 # Far enough apart for the low field to change from one pair of ids to the next, as in real runs.
@@ -37,10 +45,16 @@ def task_id(number: int) -> str:
 
     The text order of the ids differs from the order of the numbers. So a saver that keeps the order
     of arrival can be told from one that sorts. The ids of an odd number and the next share all but
-    the end; those of numbers 16 apart share the end.
+    the end; those of numbers 16 apart share the end. From ``EXIT_TASK`` and ``LATE_TASK`` on they
+    are those of a run's steps (``langgraph.pregel._checkpoint.exit_delta_task_id``).
     """
     if number == 0:
         return NULL_TASK_ID
+    if number >= LATE_TASK:
+        step = number - LATE_TASK
+        return f"ffffffff-{step >> 16:04x}-{step & 0xFFFF:04x}-9b2d-{number % 16:012x}"
+    if number >= EXIT_TASK:
+        return f"{number - EXIT_TASK:08d}{TASK_MIDDLE}{16 - number % 16:012x}"
     scattered = ((number + 1) // 2 * 0x9E37_79B1) & 0xFFFF_FFFF
     return f"{scattered:08x}{TASK_MIDDLE}{16 - number % 16:012x}"
 
