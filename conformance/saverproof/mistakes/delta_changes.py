@@ -14,7 +14,7 @@ from saverproof.mistakes.registry import mistake
 CHAIN = "deletion/prune-keeps-delta-chain"
 RUNS = "deletion/runs-keep-delta-chain"
 NULL_TASK_ID = "00000000-0000-0000-0000-000000000000"
-"""The task that LangGraph writes for when no task of a step does (langgraph/_internal/_constants.py)."""
+"""The task of writes that no task of a step makes (langgraph/_internal/_constants.py)."""
 _PAGE = 1_024
 """Checkpoints that the saver looks at, as PostgresSaver 3.1.2 did (langgraph issue 8448)."""
 
