@@ -31,6 +31,8 @@ def answer(name: str, sql: str, params: list[Any]) -> list[dict[str, Any]]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    """Heads and bodies are sent together: a body that follows waits 40 ms for the other side."""
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])

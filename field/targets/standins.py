@@ -51,6 +51,10 @@ class _D1Server(_StandIn):
     arguments: ClassVar[tuple[str, ...]] = ("-m", "targets.d1_server", "{port}")
 
 
+class _UpstashServer(_StandIn):
+    arguments: ClassVar[tuple[str, ...]] = ("-m", "targets.upstash_server", "{port}")
+
+
 class _Names:
     """Places that are names: who takes one makes what it needs."""
 
@@ -100,3 +104,12 @@ class D1(_Kind):
     title = "a stand-in for D1"
     variable = "SAVERPROOF_D1_DSN"
     runner = _D1Server
+
+
+@dataclass(frozen=True)
+class Upstash(_Kind):
+    """A page of HTTP over fakeredis, which plays Upstash Redis."""
+
+    title = "a stand-in for Upstash Redis"
+    variable = "SAVERPROOF_UPSTASH_DSN"
+    runner = _UpstashServer
