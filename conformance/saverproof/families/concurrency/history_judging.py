@@ -122,6 +122,7 @@ class HistoryJudging:
                 broken += bool(problems) and len(self.record.found) == known
             # What hangs or dies costs its watchdog, once.
             over = any(played.hung or played.died for played in all_played)
+            over = over or self.record.is_complete(HISTORIES)
             if over or slow >= _TOO_SLOW or broken >= ENOUGH:
                 break
         if number and not judged and not self.tally.checked[contract_of_loss]:

@@ -66,6 +66,10 @@ class SceneRecord:
             self.tally.differences.note(problem.contract)
             keep_plainest(self.found, problem.contract, ShownProblem(problem, scene))
 
+    def is_complete(self, contracts: Collection[str]) -> bool:
+        """Whether every one of these that is asked for was found broken."""
+        return self.tally.wanted.intersection(contracts) <= self.found.keys()
+
     def saw_alone(self, problems: Sequence[Problem], behind: Collection[str]) -> None:
         """Take in what one caller alone is shown as well: it breaks the contracts ``behind`` it, or
         nobody knows which.

@@ -11,6 +11,7 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     COPY,
     DELETION,
+    LATE,
     PROCESSES,
     PRUNE,
     THREADS,
@@ -36,6 +37,8 @@ from saverproof.families.concurrency.workload import UPKEEP
 from saverproof.families.tally import Tally
 
 UPKEEPS = frozenset({PRUNE, COPY, DELETION})
+SHOWN = UPKEEPS | {LATE, THREADS, PROCESSES, TORN}
+"""What histories with maintenance may show."""
 _OVERTAKEN = 8
 """Calls that are answered while one on a whole thread stands still."""
 _ENOUGH = 3
@@ -185,7 +188,8 @@ class UpkeepJudging:
                 known = len(self.record.found)
                 wrong = self.look(plan, played)
                 again += wrong and len(self.record.found) == known
-            if again >= _ENOUGH or any(played.hung or played.died for played in all_played):
+            over = any(played.hung or played.died for played in all_played)
+            if over or again >= _ENOUGH or self.record.is_complete(SHOWN):
                 break
 
     def look(self, plan: UpkeepPlan, played: Played) -> bool:
