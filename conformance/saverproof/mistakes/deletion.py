@@ -172,7 +172,11 @@ class RunsInTheRootOnly(ReferenceSaver):
         return super()._ids_of_runs(shelf, run_ids) if shelf.ns == "" else []
 
 
-@mistake("deletion/runs", "the values that a deleted run stored go with it")
+@mistake(
+    "deletion/runs",
+    "the values that a deleted run stored go with it",
+    also={"deletion/runs-keep-delta-chain"},
+)
 class RunTakesItsValues(ReferenceSaver):
     def _drop_runs(self, shelf: Shelf, ids: list[str]) -> None:
         gone = [shelf.checkpoints[id] for id in ids]

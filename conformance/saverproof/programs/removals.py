@@ -10,6 +10,7 @@ from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
+    DeltaHistory,
     Extras,
     GetTuple,
     ListTuples,
@@ -224,6 +225,18 @@ def _runs_of_deltas(namespaces: tuple[str, ...]) -> Program:
 
 DELTAS_OF_RUNS: tuple[Program, ...] = tuple(map(_runs_of_deltas, (("",), ("child",))))
 """Programs that delete a run which the delta channels of another run need."""
+
+_HISTORY = DeltaHistory(THREAD, "", 2, ("size",))
+ASKED_BEFORE_AND_AFTER: tuple[Program, ...] = (
+    (
+        Put(THREAD, "", 1, None, (("size", Value("integer", 1)),), metadata={"run_id": "run-1"}),
+        Put(THREAD, "", 2, 1, (("size", None),)),
+        _HISTORY,
+        DeleteForRuns(("run-1",)),
+        _HISTORY,
+    ),
+)
+"""The history of a channel is asked for, then loses what it began with, and is asked for again."""
 
 LISTS: Program = (
     *_two(THREAD),

@@ -9,7 +9,7 @@ from saverproof.programs.model.planning import versions_taken
 from saverproof.programs.model.records import Address, PendingWrite, PlannedPut
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
-from saverproof.programs.steps.identifiers import task_id, timestamp
+from saverproof.programs.steps.identifiers import EXIT_TASK, task_id, timestamp
 from saverproof.programs.values import Value
 from saverproof.savers.execution.calls import PENDING_SEND
 from saverproof.scripts.call_source import CallSource
@@ -92,8 +92,8 @@ class ScriptWriter:
 
     def task(self, number: int) -> str:
         """Return the id of a task, as source."""
-        if number == 0:
-            return quoted(task_id(0))
+        if number == 0 or number >= EXIT_TASK:
+            return quoted(task_id(number))
         self.tasks.add(number)
         return f"TASK[{number}]"
 

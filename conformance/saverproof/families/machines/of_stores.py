@@ -46,7 +46,14 @@ from saverproof.programs.names import (
     NESTED,
 )
 from saverproof.programs.questions import questions
-from saverproof.programs.removals import ALIKE, DELTAS, DELTAS_OF_RUNS, MANY, REMOVALS
+from saverproof.programs.removals import (
+    ALIKE,
+    ASKED_BEFORE_AND_AFTER,
+    DELTAS,
+    DELTAS_OF_RUNS,
+    MANY,
+    REMOVALS,
+)
 from saverproof.programs.steps.definitions import (
     Step,
 )
@@ -217,6 +224,7 @@ class DeltaHistoryMachine(SaverMachine):
 
     enforces = delta_history.TABLE.contracts
     themes = _delta_history()
+    examples = ASKED_BEFORE_AND_AFTER
 
 
 def _parity() -> tuple[Theme, ...]:
