@@ -13,7 +13,7 @@ from field_results import Result, results
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from saverproof.contracts.registry import contract
-from saverproof_reports.markup import linked, plain
+from saverproof_reports.markup import linked, plain, prose
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -189,8 +189,13 @@ class Saver:
             shown=_shown(one.get("script", "unknown")),
             matters=linked(known.matters),
             fix=linked(known.fix),
-            read=read[0] if read else "",
+            read=prose(read[0]) if read else "",
         )
+
+    def breaks_unlike(self, other: Saver) -> list[Finding]:
+        """Return the broken musts of this release that another release was seen to keep."""
+        kept = other.result["others"]["must"].get("held", ())
+        return [self._finding(one) for one in self._musts() if one["id"] in kept]
 
     @property
     def disputed(self) -> list[tuple[str, str]]:

@@ -110,6 +110,14 @@ def test_a_cell_of_the_matrix_says_held_only_where_all_was_looked_at(
     assert first.mark == mark
 
 
+def test_an_older_release_says_what_the_newest_was_seen_to_keep() -> None:
+    ids = ["durability/no-gaps", "upsert/put-replaces", "graph/same-run"]
+    older = saver_with([broken(name) for name in ids])
+    newest = saver_with([broken("graph/same-run")], held=["durability/no-gaps"])
+    assert [one.id for one in older.breaks_unlike(newest)] == ["durability/no-gaps"]
+    assert newest.breaks_unlike(older) == []
+
+
 @pytest.mark.parametrize(
     ("status", "said"),
     [
