@@ -13,6 +13,7 @@ from field_results import Result, results
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from saverproof.contracts.registry import contract
+from saverproof_faults.scripted import UNDECIDED
 from saverproof_reports.markup import linked, plain, prose
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -233,6 +234,8 @@ def _shown(status: int | str | None) -> str:
         return "seen in the run; it has no script"
     if status == HANGS:
         return f"seen in the run; its script did not end within {SCRIPT_LIMIT_S:.0f} s"
+    if status == UNDECIDED:
+        return "seen in the run; its script could not go on to where it shows"
     return "seen in the run; its script did not show it again"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
 from tests.conformance.replay_targets import ref_to
 from tests.conformance.reproducer_support import of_the_right_saver
-from tests.conformance.script_runs import ended
+from tests.conformance.script_runs import ended, ended_here
 from tests.conformance.selftest_support import api_of, family_of
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
@@ -40,13 +40,8 @@ def replayed(plan: ItemPlan, finding: Finding) -> ReplayAnswer:
 
 def exit_of(script: str, family: str, folder: Path) -> int:
     """How a script ends: that of a program in this process, any other in its own."""
-    if family not in FUNCTIONAL_FAMILIES:
-        return ended(script, folder)[0]
-    try:
-        exec(compile(script, "<script>", "exec"), {"__name__": "script"})
-    except SystemExit as ending:
-        return 1 if ending.code else 0
-    return 0
+    status, _ = ended_here(script) if family in FUNCTIONAL_FAMILIES else ended(script, folder)
+    return status
 
 
 def is_repaired(wrong: WrongSaver) -> bool:

@@ -17,10 +17,14 @@ from saverproof.savers.workspace import Workspace
 
 RIGHT = "right "
 """Before a wrong saver's name: the reference saver that it was made from."""
+SHUT = "shut "
+"""Before a wrong saver's name: one that cannot be opened."""
 
 
 def open_saver(name: str, path: str) -> AbstractContextManager[Any]:
     """A saver below a folder, by name."""
+    if name.startswith(SHUT):
+        raise OSError("the store is shut")
     wrong = wrong_saver(name.removeprefix(RIGHT))
     make = wrong.make if name == wrong.name else opener(_right(wrong), setup=wrong.setup)
     return make(Workspace(Path(path), "script"))
@@ -50,4 +54,13 @@ def target_of(name: str) -> Target:
 
 def of_the_right_saver(script: str) -> str:
     """The same script on the reference saver."""
-    return re.sub(r"open_saver\(\s*[\"']", rf"\g<0>{RIGHT}", script)
+    return _of(RIGHT, script)
+
+
+def of_a_shut_saver(script: str) -> str:
+    """The same script on a saver that cannot be opened."""
+    return _of(SHUT, script)
+
+
+def _of(which: str, script: str) -> str:
+    return re.sub(r"open_saver\(\s*[\"']", rf"\g<0>{which}", script)

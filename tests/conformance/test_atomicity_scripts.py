@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.conformance.faulty_savers import faulty
-from tests.conformance.script_runs import ended
+from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.conformance.test_atomicity import found, judged, plan_for
 
 from saverproof.families.answer import Status
@@ -20,6 +21,7 @@ from saverproof.families.atomicity.journal import blamed
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.items import Finding, Outcome
+from saverproof.scripts.script import LONGEST
 from saverproof_faults import Event, Fault, Place, Places, Plan
 from saverproof_faults.syscalls import CallKind, SystemCall
 from saverproof_savers import targets
@@ -50,10 +52,16 @@ def test_every_kind_of_fault_has_a_script(
 ) -> None:
     finding = only(judged(faulty(saver), tmp_path, operations=TWO), contract)
     assert any(fault in step for step in finding.steps)
-    assert 0 < finding.reproducer.count("\n") <= 40
+    assert 0 < finding.reproducer.count("\n") <= LONGEST
     status, said = ended(finding.reproducer, tmp_path)
     assert status == 1
     assert finding.contract in said
+    assert ended(of_none(finding.reproducer, saver), tmp_path)[0] == CANNOT_TELL
+
+
+def of_none(script: str, saver: str) -> str:
+    """The same script of a saver that is not there."""
+    return re.sub(rf"(saver_named\(.){saver}", r"\1nobody", script)
 
 
 def test_a_script_interrupts_a_call(tmp_path: Path) -> None:
@@ -78,6 +86,7 @@ def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
     finding = only(outcome, "usable-after")
     assert len(finding.steps) <= 5
     assert ended(finding.reproducer, tmp_path)[0] == 1
+    assert ended(of_none(finding.reproducer, "FailingTwice"), tmp_path)[0] == CANNOT_TELL
     plan = plan_for(tmp_path, "sync", TWO)
     recorded = finding.contract, finding.program
     assert replay(plan, faulty("FailingTwice"), *recorded).status is Status.FAILING

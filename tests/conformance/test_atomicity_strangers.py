@@ -30,6 +30,7 @@ from tests.conformance.test_atomicity import found, judged
 
 from saverproof.families.atomicity import effort
 from saverproof.savers.targets.target import Target
+from saverproof.scripts.script import LONGEST
 from saverproof_savers import targets
 
 META = MetaData()
@@ -227,7 +228,7 @@ def test_the_official_savers_show_their_flaws_and_no_others(api: str, tmp_path: 
     assert found(outcome) == flaws
     for finding in outcome.findings:
         assert finding.phase == "fault"
-        assert 0 < finding.reproducer.count("\n") <= 40
+        assert 0 < finding.reproducer.count("\n") <= LONGEST
         assert "saverproof" not in finding.reproducer
         assert any(step.startswith("fault: ") for step in finding.steps)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.reproducer_support import target_of
-from tests.conformance.script_runs import ended
+from tests.conformance.reproducer_support import of_a_shut_saver, target_of
+from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
 
 from saverproof.families.concurrency.agreeing import Asking, Reader
 from saverproof.families.concurrency.contract_ids import (
@@ -120,11 +120,7 @@ def played(text: str, times: int) -> str:
 def ending(text: str, kind: str, folder: Path) -> tuple[int, str]:
     """The exit status of a script, and what it says."""
     if SCRIPTS[kind][0] not in ALONE:
-        try:
-            exec(compile(text, "<script>", "exec"), {"__name__": "script"})
-        except SystemExit as end:
-            return 1, str(end.code)
-        return 0, ""
+        return ended_here(text)
     return ended(text, folder)
 
 
@@ -150,6 +146,17 @@ def test_a_script_has_nothing_to_say_of_the_bundled_saver(
 ) -> None:
     text = played(written(kind, targets.sqlite, api), 1)
     assert ending(text, kind, tmp_path) == (0, "")
+
+
+@EACH
+@THROUGH_EACH_API
+def test_a_script_has_nothing_to_say_of_a_saver_that_cannot_be_opened(
+    kind: str, api: str, tmp_path: Path
+) -> None:
+    text = of_a_shut_saver(written(kind, target_of(SCRIPTS[kind][1]), api))
+    status, said = ending(text, kind, tmp_path)
+    assert status == CANNOT_TELL
+    assert "the store is shut" in said
 
 
 @EACH

@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from tests.conformance import graph_savers
 from tests.conformance.graph_plans import judged, memory_target, plan
-from tests.conformance.script_runs import ended
+from tests.conformance.script_runs import CANNOT_TELL, ended
 from typing_extensions import TypedDict
 
 from saverproof.capability import Capability
@@ -97,6 +97,8 @@ def test_a_reproducer_stands_alone_and_fails_while_the_flaw_is_there(
     assert "saverproof" not in script
     assert ended(script, tmp_path)[0] == 1
     assert ended(mended, tmp_path)[0] == 0
+    shut = script.replace("ForgetsTasks()", "Nobody()")
+    assert ended(shut, tmp_path)[0] == CANNOT_TELL
 
 
 def test_a_reproducer_of_a_saver_without_opening_text_imports_it(tmp_path: Path) -> None:

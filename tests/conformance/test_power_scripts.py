@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.plain_files import NothingSynced
 
@@ -34,7 +36,7 @@ class InThreadsUnsynced(InThreads, NothingSynced):
 
 @pytest.mark.parametrize(("saver", "shows"), [(InThreads, False), (InThreadsUnsynced, True)])
 def test_what_kept_threads_write_is_seen(
-    saver: type[InThreads], shows: bool, monkeypatch: pytest.MonkeyPatch
+    saver: type[InThreads], shows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(power_scripts, "SMALL", [small.ONE])
     opening = (
@@ -48,3 +50,7 @@ def test_what_kept_threads_write_is_seen(
         target, "async", power_scripts.KEEPS, CallRecorder.__name__, deadly=False
     )
     assert (script != "") is shows
+    if shows:
+        assert ended(script, tmp_path)[0] == 1
+        shut = script.replace(f"{saver.__name__}.at", f"{saver.__name__}.nowhere")
+        assert ended(shut, tmp_path)[0] == CANNOT_TELL

@@ -7,27 +7,39 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.conformance.reproducer_support import of_the_right_saver, target_of
+from langgraph.checkpoint.memory import InMemorySaver
+from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_saver, target_of
+from tests.conformance.script_runs import CANNOT_TELL
 
 from saverproof.families.machines.trials import Trials
 from saverproof.judging.facts import HANG, Difference, Fact
 from saverproof.judging.scenes import CallOnLoop, event_loop
 from saverproof.judging.session import Breach
-from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
+from saverproof.programs.steps.definitions import (
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    PutWrites,
+    Reopen,
+)
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.finding import find
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.target import Target
+from saverproof.savers.workspace import Workspace
 from saverproof.scripts import (
     death_reproducer,
     operation_reproducer,
     reproducer,
     verification,
 )
+from saverproof.scripts.script import LONGEST
 
 PUT = Put("a", "", 1, changes=(("notes", Value("text", "x")),))
 WRITES = PutWrites("a", "", 1, 1, (("notes", Value("text", "y")),))
@@ -86,6 +98,16 @@ def test_a_script_tells_what_was_expected_and_observed_and_nothing_else(
     assert "\nobserved: " in said
     assert "Traceback" not in said
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")
+    status, said = ended(of_a_shut_saver(script), tmp_path)
+    assert status == CANNOT_TELL
+    assert said.endswith("\nOSError: the store is shut\nundecided\n")
+
+
+def test_a_script_whose_package_is_missing_decides_nothing(loop: EventLoop, tmp_path: Path) -> None:
+    script = script_of(target_of("put-answers-none"), (PUT,), "sync", loop, tmp_path)
+    status, said = ended(script.replace("reproducer_support", "not_installed"), tmp_path)
+    assert status == CANNOT_TELL
+    assert said.endswith("No module named 'tests.conformance.not_installed'\nundecided\n")
 
 
 FILE = """
@@ -138,7 +160,7 @@ def test_without_an_opening_text_the_authors_function_opens_the_saver(
     script = script_of(target, (PUT, WRITES), api, loop, tmp_path)
     imported = [line for line in script.splitlines() if "import" in line and "saverproof" in line]
     assert imported == ["from saverproof import Workspace"]
-    assert script.count("\n") <= 40
+    assert script.count("\n") <= LONGEST
     mark.unlink()
     status, said = ended(script, tmp_path)
     assert (status, "observed: []" in said) == (1, True)
@@ -175,6 +197,7 @@ def test_a_call_that_waits_for_its_own_loop_is_given_up(
     status, said = ended(script, tmp_path)
     assert (status, said.startswith("parity/no-event-loop-hang: ")) == (1, True)
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")
+    assert ended(of_a_shut_saver(script), tmp_path)[0] == CANNOT_TELL
 
 
 @pytest.mark.parametrize(
@@ -188,6 +211,45 @@ def test_an_operation_that_is_missing_has_a_script(
     status, said = ended(script, tmp_path)
     assert (status, said.startswith("interface/complete: ")) == (1, True)
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")
+
+
+ONCE = """
+    import os
+    from contextlib import contextmanager
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    @contextmanager
+    def once(path):
+        os.mkdir(path + "/only")
+        yield InMemorySaver()
+
+    once(path)
+"""
+
+
+@contextmanager
+def once(workspace: Workspace) -> Iterator[InMemorySaver]:
+    (workspace.path / "only").mkdir()
+    yield InMemorySaver()
+
+
+@pytest.mark.parametrize(
+    ("before", "status"),
+    [
+        ("pass", 1),
+        ("raise OSError('shut')", 2),
+        ("InMemorySaver.put = None  # the step before cannot be taken", 2),
+    ],
+)
+def test_only_what_is_opened_again_is_held_against_a_saver(
+    before: str, status: int, loop: EventLoop, tmp_path: Path
+) -> None:
+    target = Target(name="once", open=once, opening=ONCE)
+    script = script_of(target, (PUT, Reopen()), "sync", loop, tmp_path)
+    changed = script.replace("    os.mkdir", f"    {before}\n    os.mkdir")
+    assert ended(changed, tmp_path)[0] == status
+    mended = script.replace("os.mkdir", "len")
+    assert ended(mended, tmp_path) == (0, "")
 
 
 def test_a_process_that_dies_has_a_script_that_dies(tmp_path: Path) -> None:

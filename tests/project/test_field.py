@@ -123,6 +123,7 @@ def test_an_older_release_says_what_the_newest_was_seen_to_keep() -> None:
     [
         (1, "its script shows it alone"),
         (0, "did not show it again"),
+        (2, "could not go on"),
         (124, "did not end within 180 s"),
         (None, "it has no script"),
     ],

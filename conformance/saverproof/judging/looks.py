@@ -163,7 +163,8 @@ class Itself:
         opened, known = len(writer.blocks), writer.position
         write(last, writer)
         if len(writer.blocks) > opened:
-            # The step closes the saver and opens it again, so the whole script must not raise.
+            # The step closes the saver and opens it again: nothing may raise from here on.
+            writer.blocks[opened - 1].insert(known, "begun = True")
             writer.guard = complaints.in_format(expected)
         else:
             complaints.guarded(writer, writer.take_back(known), expected, observed.error)

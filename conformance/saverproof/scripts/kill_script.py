@@ -239,7 +239,7 @@ class KillScript:
         return [
             "killed = subprocess.run([sys.executable, __file__, path]).returncode",
             "if killed != -signal.SIGKILL:",
-            "    sys.exit(2)",
+            '    raise RuntimeError(f"the process was not killed, but ended with {killed}")',
             *([f"{restart.__name__}()"] if server else []),
             *(_OPENED_AND_KILLED if again else ()),
             "try:",

@@ -1,5 +1,6 @@
-"""Standalone scripts that show a flaw: they exit with non-zero while it is there, then with
-zero.
+"""Standalone scripts that show a flaw: they exit with 1 while it is there, then with 0.
+
+One that does not come so far, as when the saver cannot be opened, exits with 2 (``script.script``).
 """
 
 from __future__ import annotations
@@ -168,8 +169,8 @@ def _with_saver(writer: ScriptWriter, opening: Opening) -> list[str]:
     ]
     if writer.guard:
         message = complaint(writer.guard, "raised {error!r:.1000}")
-        handler = ["except Exception as error:", f"    {message} from error"]
-        lines = ["try:", *indented(lines), *handler]
+        handler = ["    if not begun:", "        raise", f"    {message} from error"]
+        lines = ["begun = False", "try:", *indented(lines), "except Exception as error:", *handler]
     return opening.in_folder([*lines, *(writer.after or [])])
 
 
@@ -181,10 +182,13 @@ def _in_time(writer: ScriptWriter, lines: list[str]) -> list[str]:
         return main(lines, coroutine=writer.calls.in_coroutine)
     observed = f"nothing in {writer.patience_s:g} s"
     return [
+        "called = []",
         *main(lines, coroutine=True)[:-1],
         "worker = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)",
         "worker.start()",
         f"worker.join({writer.patience_s:g})",
+        "if not called:",
+        '    raise RuntimeError("the call was not made")',
         "if worker.is_alive():",
         f"    {complaint('an answer or an exception', observed)}",
     ]

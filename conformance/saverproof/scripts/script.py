@@ -10,12 +10,27 @@ from saverproof.scripts.formatting import WIDTH, compact, formatted, indented, u
 from saverproof.scripts.imports import import_lines
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.source import quoted
+from saverproof_faults.scripted import UNDECIDED
 
-MEANING = "# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
+MEANING = (
+    "# Exits with 1 while {saver} breaks this promise, 0 when it keeps it, 2 if neither is seen."
+)
 """The comment at the head of a script, with a place for the saver's name."""
 
-LONGEST = 40
-"""Lines from which a script is laid out densely, so that it can be read at one look."""
+UNDECIDED_IF_RAISED = (
+    'sys.excepthook = lambda *e: (e[1].add_note("undecided"), '
+    f"sys.__excepthook__(*e), sys.exit({UNDECIDED}))"
+)
+"""The statement by which whatever a script does not catch ends it with 2: a package or a server
+that is missing, a saver that cannot be opened, a step before the one in question. Python's own
+status for that is 1, which is to say that the flaw was seen. It is an expression since functions
+take more lines, and scripts are to be read at one look.
+"""
+
+LONGEST = 42
+"""Lines from which a script is laid out densely, so that it can be read at one look: forty, and the
+two by which an error ends it with 2.
+"""
 
 
 def promise_of(contract_id: str, broken: str = "") -> str:
@@ -61,8 +76,11 @@ _AS_IT_IS = "# fmt: off"
 
 def _imports(code: str, opening: Opening, more: Iterable[str]) -> list[str]:
     paths = [f"sys.path.insert(0, {quoted(folder)})" for folder in opening.folders]
-    needed = import_lines("\n".join([*paths, code]), more, opening.imports)
+    needed = import_lines("\n".join([UNDECIDED_IF_RAISED, *paths, code]), more, opening.imports)
     local = import_lines("", (), opening.local)
+    # The standard library is always there; what comes after it may not be.
+    standard = needed.index("") if "" in needed else len(needed)
+    needed[standard:standard] = ["", UNDECIDED_IF_RAISED]
     return [*needed, *(["", *paths] if paths else []), *local]
 
 

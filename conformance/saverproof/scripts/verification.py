@@ -36,7 +36,7 @@ def complains(text: str, promise: str) -> bool:
 
 def complains_here(text: str) -> bool:
     """Return whether the script ends with its own message in this process."""
-    path = list(sys.path)
+    path, hook = list(sys.path), sys.excepthook
     names = {"__name__": "__reproducer__"}
     try:
         # What this module imports from __future__ would turn the annotations of a script's graph
@@ -50,7 +50,7 @@ def complains_here(text: str) -> bool:
     except BaseException:  # noqa: BLE001 - a script that fails in another way shows nothing
         return False
     finally:
-        sys.path[:] = path
+        sys.path[:], sys.excepthook = path, hook
     return False
 
 

@@ -52,9 +52,11 @@ class ScriptWriter:
         """The author's own functions that the script calls."""
         self.receiver = "saver"
         self.guard = ""
-        """The expected answer, if the script may raise nothing at all; else ""."""
+        """The expected answer, if the script may raise nothing once it says ``begun``; else ""."""
         self.patience_s = 0.0
-        """Seconds within which the script's coroutine must end; 0 for no limit."""
+        """Seconds within which the script's coroutine must end, once it says that the call is
+        made; 0 for no limit.
+        """
         self._minted = 0
         self._turn = 0
 

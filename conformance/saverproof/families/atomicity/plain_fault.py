@@ -11,7 +11,9 @@ class PlainFault:
 
     ``call`` is the operation's statement, in which ``{call}`` stands for the call as it would be.
     ``raises`` says that the call is expected to raise, ``may_store`` that it may be stored all the
-    same, as what is synced late. ``error`` names what the call may raise.
+    same, as what is synced late. ``error`` names what the call may raise. ``uses_store`` says that
+    ``before`` uses the store by itself, which may fail: tables and files have other names in the
+    next release.
     """
 
     top: tuple[str, ...] = ()
@@ -21,6 +23,7 @@ class PlainFault:
     raises: bool = True
     may_store: bool = False
     error: str = "Exception"
+    uses_store: bool = False
 
 
 def after_passing(passing: int) -> str:

@@ -31,6 +31,7 @@ def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
             f"with contextlib.closing(sqlite3.connect({where})) as other:",
             "    other.execute(trigger)",
         ),
+        uses_store=True,
     )
 
 
@@ -136,6 +137,7 @@ def locked(where: str) -> PlainFault:
             'other.execute("BEGIN IMMEDIATE")',
         ),
         after=("other.close()",),
+        uses_store=True,
     )
 
 

@@ -121,7 +121,7 @@ class _Body:
             f"def {name}():",
             f"    return {call.removeprefix('await ')}",
             "if failing:",
-            *indented([*fault.before, *failing, *fault.after]),
+            *indented([*made(fault), *failing, *fault.after]),
         ]
         if position in self.outage:
             self._waiting.append(again)
@@ -207,6 +207,19 @@ class _Body:
             '        states.append((namespace, one.checkpoint["id"], values, writes))',
             "    return states",
         ]
+
+
+def made(fault: PlainFault) -> list[str]:
+    """What makes the fault; where that fails, it says nothing of the saver."""
+    if not fault.uses_store:
+        return list(fault.before)
+    return [
+        "try:",
+        *indented(fault.before),
+        "except Exception as error:",
+        '    print(f"undecided, for the fault could not be made: {error!r}", file=sys.stderr)',
+        "    raise SystemExit(2) from error",
+    ]
 
 
 def removed(program: Program) -> Program:

@@ -53,7 +53,7 @@ _PIPES = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
 _ELSEWHERE = (
     "def elsewhere():",
     "    print(file=other.stdin, flush=True)",
-    "    return other.stdout.readline()[:-1]",
+    "    return other.stdout.readline()[:-1] or sys.exit(2)  # it has ended, and said why",
 )
 
 

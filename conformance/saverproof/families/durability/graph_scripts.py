@@ -140,7 +140,7 @@ class _Script:
                 [
                     "ended = subprocess.run([sys.executable, __file__, path, folder]).returncode",
                     "if ended != -signal.SIGKILL:",
-                    "    sys.exit(2)",
+                    '    raise RuntimeError(f"the process was not killed, but ended with {ended}")',
                     "done = set(noted(folder, 'operations'))",
                     "stored = {line.split()[1] for line in done if line.startswith('stored ')}",
                     "done = {line for line in done if line.split()[0] in stored}",

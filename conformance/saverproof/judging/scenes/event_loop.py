@@ -125,4 +125,4 @@ class CallOnLoop(Scene):
         calls, writer.calls = writer.calls, CallSource("sync", managed=False)
         lines = lines_of(self._step, writer)
         writer.calls = calls
-        writer.say("with contextlib.suppress(Exception):", *indented(lines))
+        writer.say("called.append(True)", "with contextlib.suppress(Exception):", *indented(lines))
