@@ -2,6 +2,7 @@
 
     .ci/field.py run [NAME...]     judge what field/packages.toml names, or these savers of it
     .ci/field.py page              print docs/field.md
+    .ci/field.py known             write the files of known flaws that the kit ships
 
 Each release is judged in an environment of its own, with the quick profile and seed 0. Of its
 report only what the page needs stays, in field/results.
@@ -21,9 +22,12 @@ from pathlib import Path
 
 import click
 from field_judging import judged
+from field_known import shipped
 from field_packages import ROOT, Release, packages
 from field_page import page
 from field_results import RESULTS, Result, write
+
+from saverproof.run.known.shipped_files import FOLDER as SHIPPED
 
 
 @click.group(help=__doc__)
@@ -101,6 +105,17 @@ def _wheel() -> Iterator[Path]:
 def print_page() -> None:
     """Print docs/field.md."""
     click.echo(page(), nl=False)
+
+
+@main.command("known")
+def write_known() -> None:
+    """Write the files of known flaws that the kit ships, and remove what is none of them."""
+    texts = shipped()
+    for path in SHIPPED.glob("*.toml"):
+        if path.stem not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        (SHIPPED / f"{name}.toml").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

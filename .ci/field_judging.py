@@ -72,6 +72,7 @@ def _judge(python: Path, release: Release, report: Path, limit_s: float, budget:
         f"--saver-report={report}",
         f"--saver-budget={budget}",
         f"--saver-api={release.api}",
+        "--saver-known=none",
         *([f"--saver-families={release.families}"] if release.families else []),
     ]
     # A run that is interrupted ends its judges and servers by itself, which a kill would not.

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FIELD = ROOT / "field"
@@ -31,6 +32,8 @@ class Release:
     """The API that is driven: sync, async or both."""
     extras: tuple[str, ...] = ()
     """Further requirements of the environment."""
+    shipped: bool = True
+    """Whether the kit ships what is known of it: not if its flaws are another package's."""
 
     @property
     def requirement(self) -> str:
@@ -68,6 +71,8 @@ class Reading:
     name: str
     contract: str
     where: str
+    releases: tuple[str, ...] = ()
+    """Releases of which a run says so that is not among the results."""
 
 
 def packages() -> Iterator[Release]:
@@ -92,9 +97,10 @@ def disputes() -> list[Dispute]:
 
 def readings() -> list[Reading]:
     """Return what was read in sources."""
-    return [Reading(**one) for one in _table("readings.toml").get("reading", [])]
+    rows = [dict(one) for one in _table("readings.toml").get("reading", [])]
+    return [Reading(releases=tuple(row.pop("releases", ())), **row) for row in rows]
 
 
-def _table(name: str) -> dict[str, list[dict[str, str]]]:
-    found: dict[str, list[dict[str, str]]] = tomllib.loads((FIELD / name).read_text("utf-8"))
+def _table(name: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = tomllib.loads((FIELD / name).read_text("utf-8"))
     return found

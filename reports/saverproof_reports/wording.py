@@ -11,7 +11,7 @@ Judged = Mapping[str, Any]
 MEANINGS = {
     "held": "judged at least once, never broken",
     "violated": "broken, with a program that shows it",
-    "known": "broken, and listed by the saver's author",
+    "known": "broken, and listed as known",
     "unknown": "the search was cut off, a checker broke, or wrong answers could not be settled: "
     "not a pass",
     "not-exercised": "applies, but was not reached, or the kit has no way to: not a pass",

@@ -172,6 +172,9 @@ else:
     starting.JUDGING = Service("fake_judge")
     starting.IN_PROCESS = "fake_judge"
     starting.probe = probed_once(starting.probe)
+    # What the kit knows of InMemorySaver, on which toys are built, changes with its releases.
+    import saverproof.run.known.shipped_files as shipped_files
+    shipped_files.FOLDER = Path("shipped").absolute()
 '''
 
 TOY = """

@@ -13,6 +13,8 @@ from saverproof.errors import JudgeError
 from saverproof.run.cli import main
 from saverproof.run.plugin.options import SUITE_OPTIONS
 
+SQLITE = "langgraph.checkpoint.sqlite.SqliteSaver"
+
 
 def run(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(main, arguments)
@@ -103,6 +105,16 @@ def test_list_contracts_shows_each_once_on_a_line() -> None:
     assert status == 0
     for one in contracts():
         assert sum(one.id in line.split() for line in output.splitlines()) == 1
+
+
+def test_list_known_shows_the_flaws_of_each_release_on_a_line() -> None:
+    status, output = run("list", "known")
+    assert status == 0
+    rows = [line.split(maxsplit=2) for line in output.splitlines()]
+    (mended,) = (row[2] for row in rows if row[:2] == [SQLITE, "3.1.2"])
+    (broken,) = (row[2] for row in rows if row[:2] == [SQLITE, "3.1.1"])
+    assert "ordering/writes-sorted" in broken
+    assert "ordering/writes-sorted" not in mended
 
 
 def test_list_contracts_of_one_family() -> None:

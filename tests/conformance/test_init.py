@@ -178,7 +178,7 @@ def test_a_saver_in_memory_is_said_to_be_one(judged: list[list[str]]) -> None:
 
 
 def test_what_was_written_is_formatted_and_used_by_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTEST_ADDOPTS", "--saver-families=upsert")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--saver-families=upsert --saver-known=none")
     Path("tests").mkdir()
     status, output = init("langgraph.checkpoint.sqlite:SqliteSaver", "-y", "--name", "official")
     assert "official" in Path("tests/saverproof_target.py").read_text()

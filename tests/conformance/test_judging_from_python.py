@@ -40,7 +40,11 @@ def test_a_saver_is_judged_and_the_report_is_returned(tmp_path: Path) -> None:
 def test_what_is_violated_is_named_and_kept_on_request(tmp_path: Path) -> None:
     broken = "upsert/special-write-last-wins-mixed"
     found = judge(
-        "langgraph-sqlite", profile="quick", contracts=[broken], report=tmp_path / "report"
+        "langgraph-sqlite",
+        profile="quick",
+        contracts=[broken],
+        known="none",
+        report=tmp_path / "report",
     )
     assert not found.passed
     assert found.violated == (broken,)

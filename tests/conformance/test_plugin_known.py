@@ -1,5 +1,6 @@
 """Known violations in a run: what they excuse, and their examples, which are run first."""
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,83 @@ def test_an_example_that_is_missing_ends_the_run_in_one_line(project: Project) -
     assert result.status == 4
     assert "entry 1: example: " in result.errors[0]
     assert "Traceback" not in result.output
+
+
+MEMORY = "langgraph.checkpoint.memory.InMemorySaver"
+INSTALLED = version("langgraph-checkpoint")
+
+
+def ship(project: Project, release: str = INSTALLED) -> None:
+    """Give the kit a file about the class of the toys."""
+    project.write(
+        f"shipped/{MEMORY}.toml",
+        f'releases = ["{release}"]\n\n[[known]]\nid = "filter/equality"\n'
+        f'reason = "mended in 99: numbers are text"\nversions = "=={release}"\n',
+    )
+
+
+@pytest.mark.parametrize("option", [(), ("--saver-known=shipped",)], ids=str)
+def test_what_the_kit_knows_of_a_release_fails_nothing(
+    project: Project, option: tuple[str, ...]
+) -> None:
+    ship(project)
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("--saver-families=filter", *option)
+    assert result.status == 0, result.output
+    assert f"known: toy: langgraph-checkpoint {INSTALLED} breaks 1 contract" in result.output
+    assert "known: filter/equality: mended in 99: numbers are text" in result.output
+
+
+def test_what_is_new_fails_beside_what_the_kit_knows(project: Project) -> None:
+    ship(project)
+    project.script(
+        filter={"findings": ["filter/equality"]}, ordering={"findings": ["ordering/pages-tile"]}
+    )
+    result = project.judge("--saver-families=filter,ordering")
+    assert result.status == 1
+    assert "VIOLATED ordering/pages-tile" in result.output
+    assert "VIOLATED filter/equality" not in result.output
+    assert "known: filter/equality: mended in 99: numbers are text" in result.output
+
+
+@pytest.mark.parametrize("option", ["--saver-known=none", "--saver-known=known.toml"])
+def test_another_value_leaves_out_what_the_kit_knows(project: Project, option: str) -> None:
+    ship(project)
+    project.write("known.toml", KNOWN.replace("filter/equality", "ordering/pages-tile"))
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("--saver-families=filter", option)
+    assert result.status == 1
+    assert "VIOLATED filter/equality" in result.output
+    assert "kit knows" not in result.output
+
+
+def test_a_file_for_another_release_excuses_nothing_and_says_so(project: Project) -> None:
+    ship(project, release="1.0")
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("--saver-families=filter")
+    assert result.status == 1
+    said = f"known: toy: none of langgraph-checkpoint {INSTALLED}: the kit's file is for 1.0"
+    assert said in result.output
+    refused = project.judge("--saver-families=filter", "--saver-known=shipped")
+    assert refused.status == 4
+    (error,) = refused.errors
+    assert error.endswith("expected a release that the file is for: 1.0")
+
+
+def test_the_author_s_reason_comes_before_that_of_the_kit(project: Project) -> None:
+    ship(project)
+    own = project.write("own.toml", KNOWN)
+    toys = (project.folder / "toys.py").read_text()
+    project.write("toys.py", toys.replace("durable=False", f"durable=False, known={str(own)!r}"))
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("--saver-families=filter")
+    assert result.status == 0, result.output
+    assert "known: filter/equality: numbers are text" in result.output
+
+
+def test_what_the_kit_knows_is_never_stale(project: Project) -> None:
+    """Its user could not remove it."""
+    ship(project)
+    result = project.judge("--saver-families=filter", "--saver-profile=deep")
+    assert result.status == 0, result.output
+    assert "stale" not in result.output

@@ -153,6 +153,16 @@ def test_paths_are_those_of_the_project(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("word", ["shipped", "none"])
+def test_known_may_be_a_word_in_place_of_a_file(tmp_path: Path, word: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        f'[tool.saverproof]\nsaver = "memory"\nknown = "{word}"\n'
+    )
+    table = project_table(tmp_path)
+    assert table is not None
+    assert project_options(table, tmp_path) == ["--saver=memory", f"--saver-known={word}"]
+
+
 @pytest.mark.parametrize("text", ["[tool.saverproof", "[tool.other]\nx = 'saverproof'\n", ""])
 def test_a_project_without_the_table_is_left_alone(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)

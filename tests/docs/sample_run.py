@@ -15,7 +15,7 @@ from pathlib import Path
 
 README = Path(__file__).parents[2] / "README.md"
 SHOWN = re.compile(r"(?<=^```console\n).*?(?=^```$)", flags=re.DOTALL | re.MULTILINE)
-ARGUMENTS = ("--saver=langgraph-sqlite", "--saver-families=upsert")
+ARGUMENTS = ("--saver=langgraph-sqlite", "--saver-families=upsert", "--saver-known=none")
 QUICKER = ("--saver-profile=quick", "--saver-api=sync", "--hypothesis-seed=0")
 """What makes no difference to the violation that is shown."""
 CI = {"CI", "BUILDKITE", "CIRCLECI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD"}

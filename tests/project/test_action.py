@@ -56,7 +56,7 @@ def test_the_action_judges_and_leaves_what_others_show(tmp_path: Path) -> None:
         saver="langgraph.checkpoint.sqlite:SqliteSaver",
         install="",
         requirement="",
-        options="--saver-families=upsert --saver-api=sync",
+        options="--saver-families=upsert --saver-api=sync --saver-known=none",
     )
     # LangGraph's own saver breaks a contract of this family.
     assert status == 1, printed

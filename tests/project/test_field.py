@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from saverproof.contracts.registry import contract, contracts
+from saverproof.run.known.shipped_files import FOLDER
 from saverproof_reports import report_of
 from tests.reports.sample import finding, run_event, saver_events
 
@@ -48,6 +49,11 @@ def broken(name: str, **more: Any) -> dict[str, Any]:
 def test_the_page_is_that_of_the_results() -> None:
     page = module("field_page").page()
     assert (ROOT / "docs" / "field.md").read_text("utf-8") == page, "run: make pages"
+
+
+def test_the_kit_ships_what_was_found_and_read() -> None:
+    there = {path.stem: path.read_text("utf-8") for path in FOLDER.glob("*.toml")}
+    assert there == module("field_known").shipped(), "run: make pages"
 
 
 def test_each_result_is_of_a_release_in_the_list_and_small() -> None:

@@ -99,7 +99,7 @@ def judge(
         contracts: the contracts to judge; by default all.
         seed: the seed of all random choices.
         budget: the time that the run may take, such as "10m"; by default what the profile needs.
-        known: a known-violations file.
+        known: a known-violations file; "none" leaves out what the kit knows of released savers.
         report: a folder for report, scripts and artefacts; by default they are not kept.
         strict: also fail if a must could not be judged.
         lenient: do not fail because of wrong answers that could not be settled.

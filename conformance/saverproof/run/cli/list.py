@@ -1,4 +1,4 @@
-"""``saverproof list``: the targets that can be judged by name, and the contracts."""
+"""``saverproof list``: targets that can be judged by name, contracts, savers with known flaws."""
 
 import click
 from rich import box
@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from saverproof.contracts.registry import contracts, families
+from saverproof.run.known.shipped_files import shipped_files
 from saverproof.savers.targets.finding import installed
 
 
@@ -49,6 +50,17 @@ def contract_list(family: str | None) -> None:
     _show(table)
 
 
+@command.command(name="known", short_help="Show the savers whose flaws the kit knows.")
+def known_list() -> None:
+    """Show the released savers whose flaws the kit knows: these fail no run (--saver-known)."""
+    table = _table("saver", "release", "contracts that it breaks")
+    for saver, file in shipped_files().items():
+        for release in file.releases:
+            ids = dict.fromkeys(entry.id for entry in file.flaws_of(release))
+            table.add_row(saver, release, ", ".join(ids))
+    _show(table)
+
+
 def _target_table() -> Table:
     table = _table("target", "distribution", "defined in")
     for name, point in installed().items():
@@ -69,7 +81,7 @@ def _family_table() -> Table:
 def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(column, no_wrap=column in ("contract", "target"))
+        table.add_column(column, no_wrap=column in ("contract", "target", "saver", "release"))
     return table
 
 

@@ -5,6 +5,7 @@ The file is TOML with a table ``[[known]]`` for each violation. ``id`` and ``rea
 """
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +27,42 @@ def read_known(path: Path) -> tuple[Entry, ...]:
     Raises:
         KnownFileError: the file cannot be read, or an entry is wrong; the message is one line.
     """
+    data = read_toml(path)
+    odd = sorted(set(data) - {"known"})
+    if odd:
+        raise KnownFileError(f"{path}: found {odd[0]!r}, expected only tables [[known]]")
+    return entries_of(path, data)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what the file holds.
+
+    Raises:
+        KnownFileError: it cannot be read, or is not TOML; the message is one line.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise KnownFileError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise KnownFileError(f"{path}: is not UTF-8 at byte {error.start}") from error
     except tomllib.TOMLDecodeError as error:
         raise KnownFileError(f"{path}: is not TOML: {describe(error)}") from error
-    odd = sorted(set(data) - {"known"})
-    if odd:
-        raise KnownFileError(f"{path}: found {odd[0]!r}, expected only tables [[known]]")
+
+
+def entries_of(path: Path, data: Mapping[str, Any], *, from_kit: bool = False) -> tuple[Entry, ...]:
+    """Return the entries of a file that holds ``data``.
+
+    Raises:
+        KnownFileError: an entry is wrong; the message is one line.
+    """
     tables = data.get("known", [])
     if not isinstance(tables, list):
         raise KnownFileError(f"{path}: known is not a list, expected tables [[known]]")
-    return tuple(_entry(path, number, table) for number, table in enumerate(tables, 1))
+    return tuple(_entry(path, number, table, from_kit) for number, table in enumerate(tables, 1))
 
 
-def _entry(path: Path, number: int, table: Any) -> Entry:
+def _entry(path: Path, number: int, table: Any, from_kit: bool) -> Entry:
     where = f"{path}: entry {number}"
     if not isinstance(table, dict):
         raise KnownFileError(f"{where} is a {type(table).__name__}, expected a table [[known]]")
@@ -75,6 +93,7 @@ def _entry(path: Path, number: int, table: Any) -> Entry:
         versions=table.get("versions"),
         api=table.get("api"),
         file=str(path),
+        from_kit=from_kit,
         **_example(path, where, table),
     )
 

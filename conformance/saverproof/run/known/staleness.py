@@ -34,12 +34,12 @@ def stale(
     A search may miss a violation. Therefore only the deep profile makes it certain that it is gone,
     and nothing does if it depends on timing. A contract that was not exercised, through the entry's
     API if it names one, is never stale. Entries with an example of this saver are left out: they
-    are judged by running the example.
+    are judged by running the example. So are those of the kit: its user cannot remove them.
     """
     judged = {contract["id"]: contract for contract in contracts}
     for entry in entries:
         contract = judged.get(entry.id)
-        if entry.shows(saver) or contract is None:
+        if entry.from_kit or entry.shows(saver) or contract is None:
             continue
         if _held(entry, contract):
             steady = family_table(contract["id"].partition("/")[0]).phase not in BY_TIMING

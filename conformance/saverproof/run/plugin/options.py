@@ -110,8 +110,9 @@ def _add_results(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--saver-known",
         metavar="FILE",
-        help="known violations (TOML): reported, but they fail nothing; shipped: those that the "
-        "kit knows of released savers",
+        help="known violations (TOML): reported, but they fail nothing (default: those of released "
+        "savers that the kit knows; shipped: the same, an error where it knows none; none: none of "
+        "these)",
     )
     group.addoption(
         "--saver-baseline",

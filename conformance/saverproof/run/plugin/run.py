@@ -58,6 +58,8 @@ class Run:
     """True if the project's own table asks for the run, and not the command line."""
     beside_tests: bool = False
     """True if the suite is collected beside the project's own tests. None of those was named."""
+    shipped: bool = False
+    """True if the flaws that the kit knows of released savers are excused."""
     baseline_file: str | None = None
     """The path of the baseline's report, as the user gave it."""
 

@@ -24,7 +24,7 @@ from saverproof.process.scratch import new_token
 from saverproof.process.servers import Servers
 from saverproof.run.known.entries import Entry
 from saverproof.run.known.reading import read_known
-from saverproof.run.known.shipped_files import SHIPPED, shipped_for
+from saverproof.run.known.shipped_files import NONE, SHIPPED, check_shipped, shipped_for
 from saverproof.run.plugin import options
 from saverproof.run.plugin.asked import narrowed
 from saverproof.run.plugin.by_project import BY_PROJECT
@@ -103,8 +103,8 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     if selected is not None:
         families = _families_of(selected, families)
     known_option = config.getoption("saver_known")
-    from_kit = known_option == SHIPPED
-    shared = () if known_option is None or from_kit else read_known(folder / known_option)
+    shipped = known_option in (None, SHIPPED)
+    shared = () if shipped or known_option == NONE else read_known(folder / known_option)
     refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
     setting = Setting.current(folder)
     _fork_children(config)
@@ -126,15 +126,17 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         left = narrowed(asked, savers, config.getoption("saver_api"))
         selected, items = left.contracts, left.items
     report = config.getoption("saver_report")
-    known = {
-        facts["name"]: _known(facts, shipped_for(facts) if from_kit else shared) for facts in savers
-    }
+    if known_option == SHIPPED:
+        for facts in savers:
+            check_shipped(facts)
+    known = {facts["name"]: _known(facts, shared, shipped=shipped) for facts in savers}
     by_project = config.stash.get(BY_PROJECT, False)
     _check_examples(known, folder / (report or FOLDER))
     _check_pinned(savers, folder / (report or FOLDER))
     return Run(
         savers=savers,
         known=known,
+        shipped=shipped,
         families=families,
         contracts=selected,
         pinned=_pinned(config.getoption("saver_contracts_version")),
@@ -286,9 +288,11 @@ def _check_apis(savers: Iterable[Facts], apis: str) -> None:
             )
 
 
-def _known(facts: Facts, shared: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def _known(facts: Facts, shared: tuple[Entry, ...], *, shipped: bool) -> tuple[Entry, ...]:
+    """Return what is known of a saver. Its author's word on a flaw comes before the kit's."""
     own = () if facts["known"] is None else read_known(Path(facts["known"]))
-    return tuple(entry for entry in (*shared, *own) if entry.holds_for(facts["version"]))
+    listed = (entry for entry in (*shared, *own) if entry.holds_for(facts["version"]))
+    return (*listed, *(shipped_for(facts) if shipped else ()))
 
 
 def _check_examples(known: Mapping[str, Iterable[Entry]], report: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from saverproof.contracts.sets import contract_set
+from saverproof.run.known.shipped_files import shipped_line
 from saverproof.run.plugin.first_screen import Screen, some
 from saverproof.run.plugin.run import Run
 from saverproof.savers.facts import Facts
@@ -38,6 +39,8 @@ def header(run: Run) -> list[str]:
         lines.append(f"saver: {facts['name']} ({facts['saver_class']}, {origin}{version}; {apis})")
         if shares := facts.get("shares"):
             lines.append(f"{facts['name']}: {shared_store(shares)}")
+        if run.shipped and (known := shipped_line(facts)):
+            lines.append(known)
     if run.baseline_file is not None:
         lines.append(f"baseline: {one_line(run.baseline_file)}")
     installed = run.savers[0]["packages"]["langgraph-checkpoint"]
@@ -99,8 +102,11 @@ def write(screen: Screen, whole: Mapping[str, Any], ran: Collection[str]) -> Non
     screen.write(judged)
     screen.write_unsettled(judged)
     if not red or screen.details:
-        for line in (*_table(judged), *_others(judged)):
-            terminal.line(line)
+        lines = [*_table(judged), *_others(judged)]
+    else:
+        lines = list(_known_by_kit(judged, screen.run))
+    for line in lines:
+        terminal.line(line)
     terminal.line(_operations(judged))
     for line in _left_out_for_time(judged):
         terminal.line(line)
@@ -181,13 +187,24 @@ def _table(judged: Mapping[str, Any]) -> Iterator[str]:
 
 def _others(judged: Mapping[str, Any]) -> Iterator[str]:
     for verdict in ("known", "unknown", "not-exercised", "not-applicable"):
-        reasons: dict[str, list[str]] = {}
-        for contract in with_verdict(judged, verdict):
-            if "unsettled" in contract:
-                continue
-            reasons.setdefault(str(contract["reason"]), []).append(contract["id"])
-        for reason, ids in reasons.items():
-            yield f"{verdict}: {some(ids)}: {_cut(reason)}"
+        yield from _reasons(judged, verdict)
+
+
+def _known_by_kit(judged: Mapping[str, Any], run: Run) -> Iterator[str]:
+    """Yield the flaws that the kit excused: whoever did not list them reads them here."""
+    ids = {entry.id for entry in run.known[judged["saver"]["name"]] if entry.from_kit}
+    known = [one for one in judged["contracts"] if one["id"] in ids]
+    yield from _reasons({"contracts": known}, "known")
+
+
+def _reasons(judged: Mapping[str, Any], verdict: str) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for contract in with_verdict(judged, verdict):
+        if "unsettled" in contract:
+            continue
+        reasons.setdefault(str(contract["reason"]), []).append(contract["id"])
+    for reason, ids in reasons.items():
+        yield f"{verdict}: {some(ids)}: {_cut(reason)}"
 
 
 def _cut(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from saverproof.contracts.registry import contracts, families
 from saverproof.contracts.sets import contract_set
 from saverproof.errors import SaverproofError
-from saverproof.run.known.shipped_files import SHIPPED
+from saverproof.run.known.shipped_files import NONE, SHIPPED
 from saverproof.run.project.choices import APIS, PROFILES, duration
 from saverproof.run.project.table import NAME, ProjectTable
 from saverproof.savers.targets.finding import find
@@ -95,9 +95,9 @@ def _version(value: Any, project: Path, folder: Path) -> list[str]:
 
 
 def _known(value: Any, project: Path, folder: Path) -> list[str]:
-    (name,) = _texts(value, "the path of a file, or shipped")[:1]
-    if name == SHIPPED:
-        return [f"--saver-known={SHIPPED}"]
+    (name,) = _texts(value, "the path of a file, shipped or none")[:1]
+    if name in (SHIPPED, NONE):
+        return [f"--saver-known={name}"]
     if not (project / name).is_file():
         raise ValueError(f"found no file {name!r} in {project}, expected known violations")
     return [f"--saver-known={os.path.relpath(project / name, folder)}"]
