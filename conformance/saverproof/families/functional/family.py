@@ -36,11 +36,12 @@ class FunctionalFamily:
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Blame the contract of the last step: the journal has the steps of one program."""
-        contract = answered(step_from_json(journal[-1]))
-        program = from_json(journal)
+        steps = list(journal)
+        contract = answered(step_from_json(steps[-1]))
+        program = from_json(steps)
         return Blame(
             contract=contract,
             steps=tuple(describe(step) for step in program),
-            program=list(journal),
+            program=steps,
             reproducer=death_reproducer(target, program, plan.api, name=contract),
         )
