@@ -1,6 +1,7 @@
 """The field: ``make field`` judges released savers; the page docs/field.md is made of the results.
 
     .ci/field.py run [NAME...]     judge what field/packages.toml names, or these savers of it
+    .ci/field.py again             judge musts drawn by seed once more, each alone
     .ci/field.py page              print docs/field.md
     .ci/field.py known             write the files of known flaws that the kit ships
 
@@ -21,7 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from field_judging import judged
+from field_drawing import draw, note
+from field_judging import judged, shown_again
 from field_known import shipped
 from field_packages import ROOT, Release, packages
 from field_page import page
@@ -99,6 +101,27 @@ def _wheel() -> Iterator[Path]:
         subprocess.run([*build, str(ROOT)], check=True)
         (wheel,) = Path(folder).glob("*.whl")
         yield wheel
+
+
+@main.command("again")
+@click.option("--count", default=30, help="How many of the broken musts on the page.")
+@click.option("--seed", default=0, help="The seed by which they are drawn.")
+@click.option("--limit", default=10.0, metavar="MINUTES", help="How long a release may take.")
+def judge_again(count: int, seed: int, limit: float) -> None:
+    """Draw broken musts by seed, find each anew without the others, and run its script alone.
+
+    What came of it goes to field/drawn.json, and the page says it.
+    """
+    drawn = draw(count, seed)
+    with _wheel() as kit:
+        for release, names in drawn:
+            with tempfile.TemporaryDirectory(prefix="saverproof-field-") as name:
+                folder = Path(name)
+                folder.chmod(0o755)
+                found = shown_again(release, names, kit, folder, limit * 60)
+            for contract in names:
+                note(release, contract, seed, found.get(contract))
+                click.echo(f"{release.stem}: {contract}: {found.get(contract, 'not seen')}")
 
 
 @main.command("page")

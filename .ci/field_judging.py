@@ -8,14 +8,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from field_packages import FIELD, Release
 from field_results import Result, failure, reduced
 
-from saverproof_reports import load_report
+from saverproof_reports import ReportError, load_report
 
 SCRIPT_LIMIT_S = 180.0
 """Seconds that one script of a violation may take."""
@@ -46,6 +46,23 @@ def judged(release: Release, kit: Path, folder: Path, limit_s: float, budget: st
         return failure(release, failed.step, str(failed), time.monotonic() - started)
 
 
+def shown_again(
+    release: Release, contracts: Sequence[str], kit: Path, folder: Path, limit_s: float
+) -> dict[str, int | None]:
+    """Judge these contracts alone, and return the exit statuses of the scripts that show them.
+
+    A contract that was not seen broken has none, and neither has one if nothing could be judged.
+    """
+    python = folder / "venv" / "bin" / "python"
+    report = folder / "report"
+    try:
+        _install(python, [str(kit), release.requirement, *release.extras])
+        _judge(python, release, report, limit_s, "2m", contracts)
+        return _scripts(python, load_report(report), report)
+    except (_Failed, ReportError):
+        return {}
+
+
 def _install(python: Path, requirements: list[str]) -> None:
     """Make an environment: by uv where it is installed, which is ten times as fast as pip."""
     folder = python.parents[1]
@@ -66,14 +83,24 @@ def _install(python: Path, requirements: list[str]) -> None:
             raise _Failed("install", _last_line(done.stderr or done.stdout))
 
 
-def _judge(python: Path, release: Release, report: Path, limit_s: float, budget: str) -> None:
+def _judge(
+    python: Path,
+    release: Release,
+    report: Path,
+    limit_s: float,
+    budget: str,
+    contracts: Sequence[str] = (),
+) -> None:
+    """Judge a release, of its families or of ``contracts`` alone."""
+    families = f"--saver-families={release.families}" if release.families else ""
+    only = f"--saver-contracts={','.join(contracts)}" if contracts else families
     command = [str(python), "-m", "saverproof", "judge", release.target]
     options = [
         f"--saver-report={report}",
         f"--saver-budget={budget}",
         f"--saver-api={release.api}",
         "--saver-known=none",
-        *([f"--saver-families={release.families}"] if release.families else []),
+        *([only] if only else []),
     ]
     # A run that is interrupted ends its judges and servers by itself, which a kill would not.
     limited = ["timeout", "--signal=INT", "--kill-after=30", str(limit_s)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from field_judging import HANGS, SCRIPT_LIMIT_S
 from field_packages import Absent, Release, absent, disputes, packages, readings
-from field_results import Result, results
+from field_results import Result, drawn, results
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from saverproof.contracts.registry import contract
@@ -244,7 +244,7 @@ def shown_alone(found: list[Saver]) -> tuple[int, int]:
 
     What is disputed does not count.
     """
-    shown = [finding.shown for one in _one_in(found) for finding in one.findings]
+    shown = [finding.shown for one in newest(found) for finding in one.findings]
     return len(shown), shown.count(_shown(1))
 
 
@@ -257,12 +257,12 @@ def link(name: str) -> str:
     return f"[{name}](contracts.md#{name.replace('/', '')})"
 
 
-def _one_in(savers: list[Saver]) -> list[Saver]:
+def newest(savers: list[Saver]) -> list[Saver]:
     """Return the newest release of each saver."""
-    newest: dict[str, Saver] = {}
+    found: dict[str, Saver] = {}
     for one in savers:
-        newest.setdefault(one.release.name, one)
-    return list(newest.values())
+        found.setdefault(one.release.name, one)
+    return list(found.values())
 
 
 def savers() -> list[Saver]:
@@ -280,7 +280,7 @@ def savers() -> list[Saver]:
 def most_broken(found: list[Saver]) -> list[tuple[str, int]]:
     """Return the contracts that most savers break, with how many do."""
     counts: dict[str, int] = {}
-    for one in _one_in(found):
+    for one in newest(found):
         for finding in one.findings:
             counts[finding.id] = counts.get(finding.id, 0) + 1
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:12]
@@ -319,11 +319,12 @@ def page() -> str:
     return engine.get_template("field.md.j2").render(
         columns=COLUMNS,
         savers=found,
-        newest=_one_in(found),
+        newest=newest(found),
         server=[title for title, _ in _SERVER],
         most=most_broken(found),
         broken=broken,
         shown=shown,
         missing=not_judged(every),
+        drawn=drawn(),
         seconds=sum(one.result.get("seconds", 0) for one in every),
     )

@@ -12,6 +12,7 @@ from field_packages import FIELD, Release
 from saverproof_reports.wording import saver_sentence
 
 RESULTS = FIELD / "results"
+DRAWN = FIELD / "drawn.json"
 _SHOWN = 160
 """Characters of what was expected and observed that a result keeps."""
 
@@ -107,6 +108,14 @@ def results() -> list[Result]:
     found: list[Result] = [json.loads(path.read_text("utf-8")) for path in RESULTS.glob("*.json")]
     in_order = sorted(found, key=lambda one: _release(one["version"]), reverse=True)
     return sorted(in_order, key=lambda one: str(one["name"]))
+
+
+def drawn() -> list[Result]:
+    """Return the broken musts that were drawn last, each with the status of its script."""
+    if not DRAWN.exists():
+        return []
+    found: list[Result] = json.loads(DRAWN.read_text("utf-8"))
+    return found
 
 
 def _release(version: str) -> list[int]:

@@ -166,3 +166,34 @@ def test_a_saver_that_is_not_in_the_list_is_told_in_one_line() -> None:
     result = CliRunner().invoke(module("field").main, ["run", "langgraph-sqlit"])
     assert result.exit_code == 2
     assert "Error: found 'langgraph-sqlit', expected one of " in result.output.splitlines()[-1]
+
+
+def test_what_is_drawn_by_seed_is_on_the_page_and_the_same_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawing = module("field_drawing")
+    monkeypatch.setattr(drawing, "DRAWN", tmp_path / "drawn.json")
+    first, again, other = (drawing.draw(9, seed) for seed in (0, 0, 1))
+    assert first == again != other
+    on_page = {
+        (one.release.stem, finding.id)
+        for one in module("field_page").savers()
+        if one.judged
+        for finding in one.findings
+    }
+    named = [(release.stem, contract) for release, names in first for contract in names]
+    assert len(set(named)) == len(named) == 9
+    assert set(named) <= on_page
+
+
+def test_the_page_says_how_many_of_those_that_were_drawn_showed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawing = module("field_drawing")
+    for name in ("field_drawing", "field_results"):
+        monkeypatch.setattr(module(name), "DRAWN", tmp_path / "drawn.json")
+    drawing.draw(3, 0)
+    for contract, status in {"filter/none": 1, "filter/nested": 0, "graph/same-run": None}.items():
+        drawing.note(release(), contract, 0, status)
+    assert "3 of them were drawn by seed" in module("field_page").page()
+    assert "and their scripts run: 1 showed what" in module("field_page").page()
