@@ -193,7 +193,7 @@ def test_the_page_says_how_many_of_those_that_were_drawn_showed_again(
     for name in ("field_drawing", "field_results"):
         monkeypatch.setattr(module(name), "DRAWN", tmp_path / "drawn.json")
     drawing.draw(3, 0)
-    for contract, status in {"filter/none": 1, "filter/nested": 0, "graph/same-run": None}.items():
-        drawing.note(release(), contract, 0, status)
+    for name, status in {"filter/none": 1, "filter/nested": 0, "graph/same-run": None}.items():
+        drawing.note(release(), name, 0, status)
     assert "3 of them were drawn by seed" in module("field_page").page()
     assert "and their scripts run: 1 showed what" in module("field_page").page()
