@@ -31,6 +31,10 @@ _MOST_UNLIKELY = 8_000
 """Steps after which no unlikely mistakes are tried: those whose own programs show other facts. Few
 of them fit.
 """
+_MOST_TO_REVISE = 5_000
+"""Steps that an item may take to replace mistakes by others. A saver with flaws of its own shows
+them in every run, and no other mistake predicts them.
+"""
 _MOST_KEPT = 24
 """Runs kept to choose between mistakes that predict one program alike. More runs tell nothing new.
 """
@@ -98,6 +102,8 @@ class Diagnosis:
     """
     right: list[ProgramRun] = field(default_factory=list)
     wrong: list[ProgramRun] = field(default_factory=list)
+    revised: int = 0
+    """Steps that it took to compare runs with other mistakes than those found."""
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -138,10 +144,18 @@ class Diagnosis:
         The other mistake must explain the kept runs as well as the one it replaces.
         """
         compared = self.compare(run)
-        if compared.exact or not run.breaches:
+        if not compared.left or not run.breaches or self.revised > _MOST_TO_REVISE:
             return compared
+        before = self.predictor.steps
+        better = self._revised(run, compared)
+        self.revised += self.predictor.steps - before
+        return better
+
+    def _revised(self, run: ProgramRun, compared: Compared) -> Compared:
         for place, known in enumerate(self.found):
             for other in known.instead:
+                if not _may_show(other, compared.left):
+                    continue
                 chosen = [*self.mistakes]
                 chosen[place] = other
                 better = self._compare(run, chosen)
@@ -317,3 +331,11 @@ class Diagnosis:
             if run.breaches:
                 reachable -= len(run.breaches) + len(run.masked)
         return reachable
+
+
+def _may_show(mistake: Mistake, breaches: Collection[Breach]) -> bool:
+    """Return whether a mistake is known to show a breach like one of these."""
+    contracts, facts = {mistake.breaks, *mistake.also}, shown().get(mistake.name, ())
+    return any(
+        breach.contract in contracts or breach.difference.kind.name in facts for breach in breaches
+    )

@@ -54,19 +54,19 @@ def signatures(run: ProgramRun) -> list[Signature]:
     """Return the signature of each breach of a run. They are kept, since they are asked for
     often.
     """
-    return _noted(run, "signatures", run.breaches)
-
-
-def _masked(run: ProgramRun) -> list[Signature]:
-    """Return the signature of each masked breach of a run."""
-    return _noted(run, "masked", run.masked)
-
-
-def _noted(run: ProgramRun, name: str, breaches: Iterable[Breach]) -> list[Signature]:
-    if name not in run.notes:
-        run.notes[name] = [*map(signature, breaches)]
-    said: list[Signature] = run.notes[name]
+    if "signatures" not in run.notes:
+        run.notes["signatures"] = [*map(signature, run.breaches)]
+    said: list[Signature] = run.notes["signatures"]
     return said
+
+
+def _of_masked(run: ProgramRun, masked: Iterable[Breach]) -> Iterator[Signature]:
+    """Yield the signatures of some masked breaches of a run. They are kept as well."""
+    known: dict[int, Signature] = run.notes.setdefault("masked", {})
+    for breach in masked:
+        if id(breach) not in known:
+            known[id(breach)] = signature(breach)
+        yield known[id(breach)]
 
 
 def _of_difference(difference: Difference) -> Signature:
@@ -128,12 +128,13 @@ def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
     predicted, left = _divided(zip(run.breaches, signatures(run), strict=True), expected)
     if run.masked and predicted:
         unclear = {breach.difference.address for breach in left}
-        clear = [
-            (breach, said)
-            for breach, said in zip(run.masked, _masked(run), strict=True)
-            if breach.difference.address not in unclear
-        ]
-        behind, also_left = _divided(clear, Counter(_masked(prediction)))
+        clear = [each for each in run.masked if each.difference.address not in unclear]
+        there = {each.difference.address for each in clear}
+        # Signatures of large values take long: only those that can be equal are made.
+        near = [each for each in prediction.masked if each.difference.address in there]
+        behind, also_left = _divided(
+            zip(clear, _of_masked(run, clear), strict=True), Counter(_of_masked(prediction, near))
+        )
         predicted, left = [*predicted, *behind], [*left, *also_left]
     return Compared(tuple(predicted), tuple(left), expected.total())
 
