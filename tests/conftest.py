@@ -1,8 +1,9 @@
-"""Where tests put their files, and when garbage is collected."""
+"""Where tests put their files, when garbage is collected, and that Ctrl+C is heard."""
 
 from __future__ import annotations
 
 import gc
+import signal
 from contextlib import ExitStack
 
 import pytest
@@ -14,6 +15,11 @@ from saverproof.process.scratch import in_memory, scratch_folder
 gc.disable()
 # As in judge processes: with Python's own 700, a twelfth of the time goes into looking for garbage.
 gc.set_threshold(10_000)
+
+# A shell without job control has what it runs in the background ignore Ctrl+C, and so do all the
+# programs that tests start: a test that interrupts one would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Without CI's own profile, an example that takes long on a busy machine would be a failure.
 settings.register_profile("tests", settings(), deadline=None)
