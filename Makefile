@@ -71,6 +71,7 @@ pages: $(VENV)/ready
 	$(BIN)/python -m saverproof.contracts.page > docs/contracts.md
 	$(BIN)/python -m saverproof.run.peer.page > docs/peer.md
 	$(BIN)/python .ci/field.py page > docs/field.md
+	$(BIN)/python .ci/field.py picture > docs/field.svg
 	$(BIN)/python .ci/field.py known
 	$(BIN)/python -m tests.docs.times
 	$(BIN)/python -m tests.docs.mistake_classes

@@ -3,6 +3,7 @@
     .ci/field.py run [NAME...]     judge what field/packages.toml names, or these savers of it
     .ci/field.py again             judge musts drawn by seed once more, each alone
     .ci/field.py page              print docs/field.md
+    .ci/field.py picture           print docs/field.svg, its matrix
     .ci/field.py known             write the files of known flaws that the kit ships
 
 Each release is judged in an environment of its own, with the quick profile and seed 0. Of its
@@ -27,6 +28,7 @@ from field_judging import judged, shown_again
 from field_known import shipped
 from field_packages import ROOT, Release, packages
 from field_page import page
+from field_picture import picture
 from field_results import RESULTS, Result, write
 
 from saverproof.run.known.shipped_files import FOLDER as SHIPPED
@@ -128,6 +130,12 @@ def judge_again(count: int, seed: int, limit: float) -> None:
 def print_page() -> None:
     """Print docs/field.md."""
     click.echo(page(), nl=False)
+
+
+@main.command("picture")
+def print_picture() -> None:
+    """Print docs/field.svg."""
+    click.echo(picture(), nl=False)
 
 
 @main.command("known")

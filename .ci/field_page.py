@@ -10,7 +10,7 @@ from typing import Any
 from field_judging import HANGS, SCRIPT_LIMIT_S
 from field_packages import Absent, Release, absent, disputes, packages, readings
 from field_results import Result, drawn, results
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from saverproof.contracts.registry import contract
 from saverproof_faults.scripted import UNDECIDED
@@ -75,6 +75,15 @@ class Cell:
         if self.undecided:
             return f"? {len(self.undecided)}"
         return "✓" if self.held else "–"
+
+    @property
+    def kind(self) -> str:
+        """What the mark says, in a word: broken, open, held or none."""
+        if self.broken:
+            return "broken"
+        if self.disputed or self.undecided:
+            return "open"
+        return "held" if self.held else "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +311,8 @@ def not_judged(found: list[Saver]) -> list[Absent]:
     return [*failed, *later, *absent()]
 
 
-def page() -> str:
-    """Return docs/field.md."""
-    every = savers()
-    found = [one for one in every if one.judged]
+def template(name: str) -> Template:
+    """Return a template of what is made of the results."""
     engine = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
@@ -314,9 +321,16 @@ def page() -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    broken, shown = shown_alone(found)
     engine.filters |= {"link": link, "plain": plain}
-    return engine.get_template("field.md.j2").render(
+    return engine.get_template(name)
+
+
+def page() -> str:
+    """Return docs/field.md."""
+    every = savers()
+    found = [one for one in every if one.judged]
+    broken, shown = shown_alone(found)
+    return template("field.md.j2").render(
         columns=COLUMNS,
         savers=found,
         newest=newest(found),

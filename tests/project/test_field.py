@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -49,6 +50,12 @@ def broken(name: str, **more: Any) -> dict[str, Any]:
 def test_the_page_is_that_of_the_results() -> None:
     page = module("field_page").page()
     assert (ROOT / "docs" / "field.md").read_text("utf-8") == page, "run: make pages"
+
+
+def test_the_picture_is_that_of_the_results() -> None:
+    picture = module("field_picture").picture()
+    assert (ROOT / "docs" / "field.svg").read_text("utf-8") == picture, "run: make pages"
+    ElementTree.fromstring(picture)
 
 
 def test_the_kit_ships_what_was_found_and_read() -> None:
