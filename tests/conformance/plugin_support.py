@@ -37,8 +37,11 @@ def judge(plan, progress):
     script = Path("script.json")
     acts = json.loads(script.read_text()) if script.exists() else {}
     act = acts.get(f"{plan['family']}-{plan['api']}", acts.get(plan["family"], {}))
+    with open("judged", "a") as judged:
+        print(plan["family"], file=judged)
     if plan["journal"]:
-        Path(plan["journal"]).write_text('{"op": "put"}\\n{"op": "get"}\\n{"op":')
+        last = f'{{"step": "{act["last"]}"}}' if "last" in act else '{"op": "get"}'
+        Path(plan["journal"]).write_text(f'{{"op": "put"}}\\n{last}\\n{{"op":')
     heartbeat.beat(2)
     if "kept" in act:
         progress({"kept": act["kept"]})
@@ -108,7 +111,8 @@ def replay(data, progress):
 
 
 def blame(death, progress):
-    return {"contract": "upsert/put-replaces", "steps": [str(step) for step in death.journal],
+    contract = {"filter": "filter/equality"}.get(death.plan.family, "upsert/put-replaces")
+    return {"contract": contract, "steps": [str(step) for step in death.journal],
             "program": death.journal, "reproducer": ""}
 
 

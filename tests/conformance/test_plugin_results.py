@@ -154,6 +154,29 @@ def test_a_saver_that_ends_its_process_violates_a_contract(
     assert contracts["upsert/put-is-idempotent"]["verdict"] == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("last", "runs", "waited"), [("Put", 1, "0.333333"), ("DeleteThread", 3, "1")]
+)
+def test_a_hang_that_is_known_is_believed_at_once(
+    project: Project, last: str, runs: int, waited: str
+) -> None:
+    project.script(
+        upsert={"do": "hang", "last": "Put"}, filter={"do": "hang", "last": last}, identity={}
+    )
+    options = ("--saver-families=upsert,filter,identity", "--saver-api=sync", "--saver-watchdog=1")
+    result = project.judge(*options)
+    assert "VIOLATED upsert/put-replaces (sync): no answer after 1 s" in result.output
+    assert f"filter/equality (sync): no answer after {waited} s" in result.output
+    judged = (project.folder / "judged").read_text().split()
+    assert (judged.count("upsert"), judged.count("filter")) == (2, runs)
+    contracts = {one["id"]: one for one in result.report()["savers"][0]["contracts"]}
+    left = contracts["filter/none"]
+    assert left["verdict"] == "unknown"
+    assert left["reason"].endswith("filter/equality stands in the way")
+    # What does not hang is judged as ever.
+    assert contracts["identity/parent"]["verdict"] == "held"
+
+
 def test_a_saver_that_works_without_end_is_cut_off_and_not_accused(project: Project) -> None:
     """From outside, work that never ends and work that takes long look alike."""
     project.script(upsert={"do": "work"})

@@ -39,12 +39,13 @@ class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expe
 
     ``reason`` says in a few words how it ended. ``stacks`` shows where each thread was, as far as
     that could be found out. ``output`` is the end of what it printed. ``step`` is the number that
-    the last ``beat`` named. ``cut_off`` is True if the process was still at work: nothing is known
-    of the saver then.
+    the last ``beat`` named. ``hung`` is True if a call of the saver had not returned, and nothing
+    moved. ``cut_off`` is True if the process was still at work: nothing is known of the saver then.
     """
 
     def __init__(self, reason: str, stacks: str, output: str, step: int) -> None:
         super().__init__(reason)
+        self.hung = False
         self.cut_off = False
         self.reason = reason
         self.stacks = stacks
@@ -173,6 +174,7 @@ class JudgeProcess:
         """Blame the silence on the saver if one of its calls has not returned, else on the kit."""
         answered = self._heartbeat.answered
         gone = self._ended(_REASONS[ending].format(seconds, CUT_OFF_AFTER * seconds))
+        gone.hung = ending is SilenceEnding.HUNG
         gone.cut_off = ending is SilenceEnding.CUT_OFF
         if not answered:
             return gone

@@ -19,6 +19,11 @@ from saverproof.process.client import JudgeGone, Listener
 from saverproof.process.requests import Child
 from saverproof.run.plugin.run import Run
 
+_KNOWN_TO_HANG = 3
+"""By what the watchdog's time is divided for a saver that has hung twice for as long as it is. What
+ends sooner than that in another kind of step is judged with all of it.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -44,13 +49,47 @@ class Judge:
         self._process: Child | None = None
         self._kept: Mapping[str, Any] = {}
         """The results that the process has reported as certain, for the plan that it judges."""
+        self._hung: dict[str, set[str]] = {}
+        """Saver -> the kinds of steps that it was seen to hang in twice."""
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """Return the outcome of ``plan``.
 
         A saver that kills or hangs the process twice has violated a contract. If the process was
-        cut off while it was at work, the outcome is unknown.
+        cut off while it was at work, the outcome is unknown. Where the saver is known to hang, the
+        same once more is believed at once.
         """
+        known = self._hung_again(plan, listener) if _saver(plan) in self._hung else None
+        return known or self._judged(plan, listener)
+
+    def _hung_again(self, plan: ItemPlan, listener: Listener | None) -> Judged | None:
+        """Return the outcome of a plan whose saver is known to hang, in a third of the time.
+
+        It is None if it is not the known hang that ends the process: then the plan is judged as any
+        other is.
+        """
+        if family_table(plan.family).phase != "functional":
+            # Others stop at a hang themselves, and their journals do not have steps.
+            return None
+        journal = Path(plan.folder) / "journal.jsonl"
+        careful = replace(plan, journal=str(journal))
+        patience_s = self._run.watchdog_s / _KNOWN_TO_HANG
+        try:
+            outcome, output = self._ask(careful, listener, patience_s)
+        except JudgeGone as gone:
+            steps = _read_journal(journal)
+            if gone.hung and _kind_of_last(steps) in self._hung[_saver(plan)]:
+                return self._dead(careful, gone, journal)
+        except JudgeError:
+            pass  # With so little patience, not even the kit is to blame.
+        except SaverproofError as error:
+            return self._unjudged(plan, error)
+        else:
+            return Judged(outcome, output=output)
+        journal.unlink(missing_ok=True)
+        return None
+
+    def _judged(self, plan: ItemPlan, listener: Listener | None) -> Judged:
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
@@ -73,7 +112,9 @@ class Judge:
         except SaverproofError as error:
             return unclear(error.message)
 
-    def _ask(self, plan: ItemPlan, listener: Listener | None) -> tuple[Outcome, str]:
+    def _ask(
+        self, plan: ItemPlan, listener: Listener | None, patience_s: float | None = None
+    ) -> tuple[Outcome, str]:
         process = self._running()
         self._kept = {}
 
@@ -83,7 +124,8 @@ class Judge:
             elif listener is not None:
                 listener(figures)
 
-        outcome = process.ask(JUDGE, plan, silence_s=self._run.watchdog_s, listener=heard)
+        silence_s = patience_s or self._run.watchdog_s
+        outcome = process.ask(JUDGE, plan, silence_s=silence_s, listener=heard)
         output = process.take_output()
         # What becomes of the process now is no longer this item's affair.
         with suppress(JudgeGone):
@@ -105,6 +147,8 @@ class Judge:
         except JudgeGone as second:
             if second.cut_off:
                 return self._cut_off(plan, second)
+            if first.hung and second.hung and (kind := _kind_of_last(_read_journal(journal))):
+                self._hung.setdefault(_saver(plan), set()).add(kind)
             return self._dead(careful, second, journal)
         except SaverproofError as error:
             return self._unjudged(plan, error)
@@ -135,7 +179,8 @@ class Judge:
             program=blame.program,
             reproducer=blame.reproducer,
         )
-        outcome = self._left(plan, f"not judged to the end: {gone.reason}")
+        why = f"not judged to the end: {gone.reason}"
+        outcome = self._left(plan, f"{why}: {finding.contract} stands in the way")
         unknown = {key: why for key, why in outcome.unknown.items() if key != finding.contract}
         checked = {finding.contract: 1} | outcome.checked
         findings = (*outcome.findings, finding)
@@ -208,6 +253,15 @@ KEPT_JUDGE = pytest.StashKey[Judge]()
 
 def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:
     return {contract.id: why for contract in contracts(plan.family)}
+
+
+def _saver(plan: ItemPlan) -> str:
+    return json.dumps(plan.target, sort_keys=True, default=str)
+
+
+def _kind_of_last(steps: list[Any]) -> str:
+    """Return the kind of the step that was not survived; "" where the journal has no steps."""
+    return str(steps[-1].get("step", "")) if steps and isinstance(steps[-1], dict) else ""
 
 
 def _read_journal(journal: Path) -> list[Any]:
