@@ -192,6 +192,12 @@ def test_sync_calls_of_a_saver_on_a_loop_are_made_in_threads(tmp_path: Path) -> 
     assert ending(text, "several savers", tmp_path) == (0, "")
 
 
+def test_callers_that_hang_beside_upkeep_have_no_script() -> None:
+    wrong = target_of("prune-takes-locks-in-another-order")
+    problem = Problem(THREADS, "the callers hang", "answers", "none")
+    assert reproducer(wrong, problem, {"scene": SCENE, "early": True}, "sync") == ""
+
+
 def test_a_script_that_shows_nothing_is_not_given() -> None:
     problem = Problem(NOTHING, "", "", "")
     assert reproducer(targets.sqlite, problem, {}, "sync") == ""

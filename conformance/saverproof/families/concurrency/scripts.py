@@ -104,6 +104,9 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         if not words["calls"]:
             return ""
     if scene.get("scene") == UPKEEP_SCENE:
+        if "kind" not in scene:
+            # It hung or died: no template has the very calls that met.
+            return ""
         words |= {"early": scene["early"], "deletion": _DELETIONS.get(scene["kind"], "")}
         if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
             return ""
