@@ -76,6 +76,7 @@ pages: $(VENV)/ready
 	$(BIN)/python -m tests.docs.times
 	$(BIN)/python -m tests.docs.mistake_classes
 	$(BIN)/python -m tests.docs.sample_run
+	$(BIN)/python -m tests.docs.compared
 	$(BIN)/python -m tests.docs.reference_laws
 
 tests: $(VENV)/ready

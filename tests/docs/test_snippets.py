@@ -20,6 +20,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from packaging.requirements import Requirement
+from tests.docs.compared import PAGE as REPORTS
+from tests.docs.compared import PAIRS, Pair
 from tests.docs.sample_report import sample_report
 from tests.docs.sample_run import README, SHOWN, sample
 from tests.docs.snippets import BLOCKS, ROOT, Block, blocks, commands
@@ -219,6 +221,14 @@ def test_the_sample_report_is_one_of_today_and_names_nobodys_folders() -> None:
     text = json.dumps(report)
     assert "/root/" not in text
     assert "/home/" not in text
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.saver)
+def test_what_is_shown_of_two_releases_is_what_their_reports_say(pair: Pair) -> None:
+    assert pair.block().findall(REPORTS.read_text("utf-8")) == [pair.shown], "run: make pages"
+    for report in pair.reports:
+        assert validate(report) == []
+        assert "/root/" not in json.dumps(report)
 
 
 def test_links_of_the_readme_work_wherever_it_is_shown() -> None:
