@@ -53,6 +53,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.facts import METHODS
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef
+from saverproof.savers.targets.target import Target
 
 BUNDLED = "saverproof_savers.targets:sqlite"
 MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
@@ -67,8 +68,8 @@ THROUGH = [
     ),
 ]
 SCENES_ALONE = SceneEffort(shared=0, instances=0, processes=0, races=0)
-SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2, upkeep=3, upkeep_apart=2)
-UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20)
+SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2, upkeep=3, upkeep_apart=2, places=6)
+UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20, places=6)
 """Four histories told the rarest mistakes in five of six tries."""
 FOR = {
     "threads-lose-nothing": SceneEffort(shared=60, instances=2, processes=1, races=0),
@@ -88,11 +89,16 @@ FOR = {
 """What catches the wrong savers of a contract, and something of everything else. It ends once they
 are caught, so that more costs nothing: on a machine with much else to do, races are rarer.
 """
+GRAPHS = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, places=6)
+"""What is held at each of its places needs no luck."""
 NOTHING_MORE = SceneEffort(shared=12, instances=1, processes=1, races=0)
 """For savers that many callers show no more of than one does: every history is played."""
 EXCEPT = {
     # Its callers hang where someone tidies up beside them.
     "prune-takes-locks-in-another-order": UPKEEP,
+    # No calls of a history are questions or answers of a graph.
+    "prune-of-questions-by-what-was-newest": GRAPHS,
+    "prune-writes-answers-anew": GRAPHS,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,
 }
@@ -129,14 +135,7 @@ def judged(
     module, _, attribute = where.partition(":")
     ref = TargetRef(where, module, None, attribute)
     made = load(ref)
-    facts = {
-        "durable": made.durable,
-        "capabilities": [str(capability) for capability in Capability],
-        "absent": {},
-        "operations": {name: list(methods) for name, methods in METHODS.items()},
-        "packages": {"langgraph-checkpoint": version("langgraph-checkpoint")},
-        "opens_ms": 5.0,
-    }
+    facts = facts_of(made)
     monkeypatch.setitem(EFFORTS, "quick", effort)
     plan = ItemPlan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder))
     tally = Tally(plan)
@@ -144,6 +143,17 @@ def judged(
         tally.rule_out(name, "not asked for")
     ConcurrencyFamily().judge(plan, made, tally)
     return tally.outcome()
+
+
+def facts_of(made: Target) -> dict[str, Any]:
+    return {
+        "durable": made.durable,
+        "capabilities": [str(capability) for capability in Capability],
+        "absent": {},
+        "operations": {name: list(methods) for name, methods in METHODS.items()},
+        "packages": {"langgraph-checkpoint": version("langgraph-checkpoint")},
+        "opens_ms": 5.0,
+    }
 
 
 def blamed(outcome: Outcome) -> set[str]:
@@ -408,7 +418,7 @@ def test_who_tidies_up_may_be_told_to_come_again(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = "tests.conformance.test_concurrency:refuses"
-    few = SceneEffort(shared=0, instances=0, processes=0, races=0, upkeep=5)
+    few = SceneEffort(shared=0, instances=0, processes=0, races=0, upkeep=5, places=6)
     outcome = judged(where, tmp_path, api, monkeypatch, few)
     assert (outcome.findings, outcome.unknown) == ((), {})
     assert any("call it again" in error for error in outcome.extra["concurrency"]["raised"])

@@ -30,6 +30,7 @@ from tests.wrong_savers import (
     transactions,
     upgrades,
     upkeep,
+    upkeep_of_graphs,
 )
 from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 
@@ -60,6 +61,7 @@ __all__ = [
     "transactions",
     "upgrades",
     "upkeep",
+    "upkeep_of_graphs",
     "wrong",
 ]
 

@@ -25,6 +25,10 @@ from tests.wrong_savers.upkeep import (
     RunsDeletedByThread,
     ValuesFoundByVersionAlone,
 )
+from tests.wrong_savers.upkeep_of_graphs import (
+    PruneOfQuestionsByWhatWasNewest,
+    PruneWritesAnswersAnew,
+)
 
 
 @contextmanager
@@ -55,6 +59,24 @@ def pruned_beside_early_writes(probe: Probe) -> bool:
     probe.call("prune", ["a"])
     probe.put(3, parent=2)
     return bool(probe.pending("a", "", 3))
+
+
+def pruned_beside_a_question(probe: Probe) -> bool:
+    def ask() -> None:
+        probe.put(3, parent=2)
+        probe.write(3, [("__interrupt__", "who?")], "t9")
+
+    with before_transaction(probe, 2, ask):
+        probe.call("prune", ["a"])
+    return 3 not in probe.ids(probe.config()) or bool(probe.pending("a", "", 3))
+
+
+def pruned_beside_an_answer(probe: Probe) -> bool:
+    probe.write(2, [("__resume__", ["one"])], "t9")
+    answer = [("__resume__", ["one", "two"])]
+    with before_transaction(probe, 1, lambda: probe.write(2, answer, "t9")):
+        probe.call("prune", ["a"])
+    return ["one", "two"] in [value for *_, value in probe.pending("a", "", 2)]
 
 
 def go_on(probe: Probe) -> None:
@@ -105,6 +127,8 @@ def put_late(probe: Probe) -> bool:
     [
         (PruneOfAllButTheNewestItRead, SqliteReference, pruned_beside_a_put),
         (PruneOfEarlyWrites, SqliteReference, pruned_beside_early_writes),
+        (PruneOfQuestionsByWhatWasNewest, SqliteReference, pruned_beside_a_question),
+        (PruneWritesAnswersAnew, SqliteReference, pruned_beside_an_answer),
         (CopyTableByTable, SqliteReference, copied_beside_a_batch),
         (CopyRowByRow, SqliteReference, copied_beside_a_subgraph),
         (RunsDeletedByThread, SqliteReference, runs_deleted_beside_a_put),

@@ -17,6 +17,7 @@ from saverproof.families.concurrency import (
     lockheld,
     overtaken,
     read_side_effects,
+    tidied_graphs,
     waiting,
 )
 from saverproof.families.concurrency.watching import LIMIT_S
@@ -38,6 +39,7 @@ CHILDREN = (
     lockheld,
     overtaken,
     read_side_effects,
+    tidied_graphs,
     waiting,
 )
 """The modules whose functions run in processes of their own."""

@@ -12,7 +12,8 @@ class SceneEffort:
     new store. Each history has ``callers`` callers that make ``length`` calls. A process holds the
     lock of the store for ``hold_s`` seconds. ``overtaken`` says whether one is stopped while
     another finishes its thread. ``upkeep`` are histories by threads or tasks in which someone
-    tidies up, ``upkeep_apart`` those by processes.
+    tidies up, ``upkeep_apart`` those by processes. A prune beside graphs is held at up to
+    ``places`` of its places.
     """
 
     shared: int
@@ -25,14 +26,29 @@ class SceneEffort:
     overtaken: bool = False
     upkeep: int = 0
     upkeep_apart: int = 0
+    places: int = 0
 
 
 EFFORTS = {
     "quick": SceneEffort(
-        shared=8, instances=2, processes=2, races=2, overtaken=True, upkeep=3, upkeep_apart=1
+        shared=8,
+        instances=2,
+        processes=2,
+        races=2,
+        overtaken=True,
+        upkeep=3,
+        upkeep_apart=1,
+        places=6,
     ),
     "default": SceneEffort(
-        shared=10, instances=4, processes=3, races=2, overtaken=True, upkeep=4, upkeep_apart=1
+        shared=10,
+        instances=4,
+        processes=3,
+        races=2,
+        overtaken=True,
+        upkeep=4,
+        upkeep_apart=1,
+        places=6,
     ),
     "deep": SceneEffort(
         shared=120,
@@ -44,11 +60,12 @@ EFFORTS = {
         overtaken=True,
         upkeep=40,
         upkeep_apart=20,
+        places=40,
     ),
 }
 
 SLOW_CALL_MS = 20.0
 """A saver whose calls take longer has one history played at a time, so that none is cut off."""
 
-SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1)
+SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1, places=6)
 """Where each process is a fresh interpreter."""

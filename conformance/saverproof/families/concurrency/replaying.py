@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
-from saverproof.families.concurrency import agreeing, late_writing, loop_judging, upkeep
+from saverproof.families.concurrency import (
+    agreeing,
+    graph_scenes,
+    late_writing,
+    loop_judging,
+    upkeep,
+)
 from saverproof.families.concurrency.agreeing import Asking
 from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
@@ -27,6 +33,7 @@ from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import Operation
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.schedules import Schedule
+from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.sequential_spec import USUAL
 from saverproof.families.concurrency.upkeep_scenes import UpkeepJudging, UpkeepPlan
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
@@ -99,6 +106,12 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
                 record.tally.unsure([contract], "no call of a driver that is known was seen")
         case upkeep.SCENE:
             return _upkeep(bench, data, contract, record)
+        case graph_scenes.SCENE:
+            flaws = SequentialFlaws(bench.plan, bench.target)
+            most = EFFORTS[bench.plan.profile].places
+            met = graph_scenes.prune_beside_graphs(bench, record, flaws, most, (data["name"],))
+            if not met:
+                record.tally.unsure([contract], "no step of the graph fell into the prune")
         case "history":
             return _histories(bench, _script(data), contract, record)
         case other:

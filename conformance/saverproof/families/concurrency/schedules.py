@@ -103,7 +103,9 @@ class Pauses:
     def trace(self, saver: Any) -> None:
         """Let threads that start from now on pause between lines of the saver's own modules."""
         if self.schedule.lines:
-            threading.settrace(self._tracer(folders_of(saver)))
+            threading.settrace(
+                lines_in(folders_of(saver), lambda frame: self.at(self.schedule.lines))
+            )
 
     def moved(self) -> None:
         """Say that a caller was answered."""
@@ -145,16 +147,19 @@ class Pauses:
             choose = self._local.choose = Random(f"{self.schedule.seed}:{self.threads}")
         return choose
 
-    def _tracer(self, folders: tuple[str, ...]) -> Tracer:
-        def on_line(frame: FrameType, event: str, argument: Any) -> Any:
-            if event == "line":
-                self.at(self.schedule.lines)
-            return on_line
 
-        def on_call(frame: FrameType, event: str, argument: Any) -> Any:
-            return on_line if frame.f_code.co_filename.startswith(folders) else None
+def lines_in(folders: tuple[str, ...], at: Callable[[FrameType], object]) -> Tracer:
+    """What a thread is traced by so that ``at`` is called before each line of these files."""
 
-        return on_call
+    def on_line(frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            at(frame)
+        return on_line
+
+    def on_call(frame: FrameType, event: str, argument: Any) -> Any:
+        return on_line if frame.f_code.co_filename.startswith(folders) else None
+
+    return on_call
 
 
 def _others_could_run() -> bool:

@@ -24,6 +24,8 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
+from saverproof.families.concurrency.graph_scenes import SCENE as GRAPHS_SCENE
+from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.record import Problem
@@ -110,16 +112,25 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         words |= {"early": scene["early"], "deletion": _DELETIONS.get(scene["kind"], "")}
         if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
             return ""
+    imports: Sequence[str] = _WAITS
+    if scene.get("scene") == GRAPHS_SCENE:
+        told = graph_words(scene, api)
+        if not told:
+            return ""
+        words |= told
+        imports = graph_imports(scene, api)
     if name == LOOP:
         words["calls"] = waiting_words(scene["calls"])
         if not words["calls"]:
             return ""
     code = _Words(opening, api).fill(_template(name, scene), words)
-    return whole_script(promise_of(name), target.name, opening, code.splitlines(), _WAITS)
+    return whole_script(promise_of(name), target.name, opening, code.splitlines(), imports)
 
 
 def _template(name: str, scene: dict[str, Any]) -> str:
     """The template for a contract, among those of this package."""
+    if scene.get("scene") == GRAPHS_SCENE:
+        return "graph_pruned"
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"
     if scene.get("shifted"):

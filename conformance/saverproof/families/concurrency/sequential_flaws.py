@@ -56,9 +56,13 @@ class SequentialFlaws:
 
     def look_into(self, calls: CallPlan) -> frozenset[str]:
         """The contracts that these calls, by one caller, are known to break."""
+        return self.look_into_program(program_of(calls))
+
+    def look_into_program(self, program: Program) -> frozenset[str]:
+        """The contracts that this program is known to break."""
         if self._looks < _MOST_LOOKS:
             self._looks += 1
-            self._search(program_of(calls))
+            self._search(program)
         return frozenset(self.known)
 
     def _search(self, program: Program) -> None:

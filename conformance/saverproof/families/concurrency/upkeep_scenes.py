@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from saverproof.capability import Capability
 from saverproof.families.budget import batched
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
@@ -17,6 +18,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
+from saverproof.families.concurrency.graph_scenes import prune_beside_graphs
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
     PAUSE_BETWEEN_PROCESSES_S,
@@ -132,16 +134,26 @@ class UpkeepJudging:
         """Of the item."""
         return self.record.tally
 
-    def run(self, shared: int, processes: int) -> None:
-        """Rehearse with one caller, then play with several."""
+    def run(self, shared: int, processes: int, places: int) -> None:
+        """Rehearse with one caller, then play with several, and beside graphs."""
         if not self.rehearse():
             return
         self._play(Sharing.SHARED, shared)
         if PROCESSES in self.tally.applicable:
             self._play(Sharing.PROCESSES, processes)
+        self._beside_graphs(places)
         for name in UPKEEPS & self.tally.wanted - self.met - self.record.found.keys():
             self.tally.not_exercised([name], self._why_not(name))
         self.tally.handed += self.flaws.found.values()
+
+    def _beside_graphs(self, places: int) -> None:
+        """Unless it is known already that nobody may prune, or that callers hang."""
+        found = {PRUNE, THREADS} & self.record.found.keys()
+        playable = Capability.PRUNE in self.able and CallKind.PRUNE not in self.wrong
+        if not places or found or not playable or PRUNE not in self.tally.wanted:
+            return
+        if prune_beside_graphs(self.bench, self.record, self.flaws, places):
+            self.met.add(PRUNE)
 
     def rehearse(self) -> bool:
         """Whether the saver answers one caller alone at all; what is wrong is looked into."""

@@ -1,0 +1,218 @@
+"""Holds a call on a whole thread at one of its places, until what goes on beside it is over.
+
+A place is a line of the saver's own code, or a turn in which the call waits for an event loop.
+Wherever a call is held, and for how long, a right saver is right: no clock decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from saverproof.families.concurrency.schedules import UPKEEP, folders_of, lines_in
+from saverproof.process import stacks
+
+_LONGEST_S = 0.5
+"""How long a call is held at most, where the others wait for it: a step of a graph takes less."""
+_NAP_S = 0.001
+_PRACTICE, _MARGIN, _LEAST_S = 3, 4, 0.002
+"""A write that nothing is in the way of takes at most so many times as long as one did before, of
+these first ones, and a moment more.
+"""
+_GLANCE_S = 0.0005
+"""Until when a write that was blocked has moved, once it is let go."""
+_VISITS = 2
+"""Visits of one line that are told apart: a loop over all that is stored has no end of them."""
+
+AWAIT = "await"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, or the event loop's turn ``line``, when it is come to the ``time``-th time;
+    counted from 1.
+    """
+
+    file: str
+    line: int
+    time: int = 1
+
+    def describe(self) -> str:
+        """In a few words."""
+        if self.file == AWAIT:
+            return f"where it waits for the loop (the {self.line}. time)"
+        return f"at line {self.line} of {os.path.basename(self.file)}"
+
+
+class Probing:
+    """Finds the places of a call at which a write to the same thread gets through."""
+
+    def __init__(self, write: Callable[[], concurrent.futures.Future[Any]]) -> None:
+        self.free: list[tuple[Place, bool]] = []
+        self._write = write
+        began = time.monotonic()
+        for _ in range(_PRACTICE):
+            concurrent.futures.wait([write()])
+        self._patience_s = _LEAST_S + _MARGIN * (time.monotonic() - began) / _PRACTICE
+        self._pending: concurrent.futures.Future[Any] | None = None
+        self._blocked: dict[int, stacks.Stack] | None = None
+        """Where all threads stood when the write was seen to be blocked."""
+
+    def at(self, place: Place) -> None:
+        """Stand still until a write that is begun here is answered, or for a moment."""
+        if self._is_blocked():
+            self.free.append((place, False))
+            return
+        self._pending = self._write()
+        self.free.append((place, self._is_answered(self._pending)))
+
+    def _is_blocked(self) -> bool:
+        """Whether the write that was begun at an earlier place is not answered here either."""
+        last = self._pending
+        if last is None or concurrent.futures.wait([last], _GLANCE_S).done:
+            return False
+        # As long as no thread has moved, nothing has changed.
+        return stacks.of_others() == self._blocked or not self._is_answered(last)
+
+    def _is_answered(self, write: concurrent.futures.Future[Any]) -> bool:
+        answered = bool(concurrent.futures.wait([write], self._patience_s).done)
+        self._blocked = None if answered else stacks.of_others()
+        return answered
+
+    async def await_at(self, place: Place) -> None:
+        """The same on an event loop."""
+        for _ in range(2 if self._pending else 1):
+            if self._pending is None or self._pending.done():
+                self._pending = self._write()
+            waited_for = asyncio.wrap_future(self._pending)
+            await asyncio.wait([waited_for], timeout=self._patience_s)
+        self.free.append((place, self._pending is not None and self._pending.done()))
+
+    def end(self) -> None:
+        """Wait for the last write."""
+        if self._pending is not None:
+            concurrent.futures.wait([self._pending])
+
+
+class Holding:
+    """Stands still at a place, once, until ``let_go`` is set. Without a place it never does.
+
+    ``come`` is set when the call has come there, or is over.
+    """
+
+    def __init__(self, place: Place | None) -> None:
+        self.place = place
+        self.come = threading.Event()
+        self.let_go = threading.Event()
+        self.overtaken = False
+        """Whether all that went on beside it was over before it went on."""
+
+    def at(self, place: Place) -> None:
+        """Stand still if this is the place."""
+        if self._is_there(place):
+            self.overtaken = self.let_go.wait(_LONGEST_S)
+
+    async def await_at(self, place: Place) -> None:
+        """The same on an event loop."""
+        if self._is_there(place):
+            until = time.monotonic() + _LONGEST_S
+            while not self.let_go.is_set() and time.monotonic() < until:
+                await asyncio.sleep(_NAP_S)
+            self.overtaken = self.let_go.is_set()
+
+    def _is_there(self, place: Place) -> bool:
+        there = place == self.place and not self.come.is_set()
+        if there:
+            self.come.set()
+        return there
+
+
+@dataclass(slots=True)
+class Places:
+    """Tells of each place to which a call on a whole thread comes; one call is made at a time."""
+
+    doing: Probing | Holding | None = None
+    _visits: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def tracer(self, saver: Any) -> Any:
+        """What a thread is traced by in which the call runs: it tells of the saver's own lines."""
+        return lines_in(folders_of(saver), self._at_line)
+
+    def begin(self, doing: Probing | Holding) -> None:
+        """A call is made from now on."""
+        self.doing = doing
+        self._visits.clear()
+
+    def awaited(self, call: Awaitable[Any]) -> Awaitable[Any]:
+        """The same call, with a place after each turn of the loop that it waits for."""
+        return _Awaited(call, self)
+
+    def _at_line(self, frame: FrameType) -> None:
+        if self.doing is None or not UPKEEP.get() or _on_a_loop():
+            return
+        if place := self.visited(frame.f_code.co_filename, frame.f_lineno):
+            self.doing.at(place)
+
+    def visited(self, file: str, line: int) -> Place | None:
+        """The place, if it is not come to for the umpteenth time."""
+        self._visits[file, line] += 1
+        time = self._visits[file, line]
+        return Place(file, line, time) if time <= _VISITS else None
+
+
+class _Awaited:
+    def __init__(self, call: Awaitable[Any], places: Places) -> None:
+        self._call = call
+        self._places = places
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        steps, turn = self._call.__await__(), 0
+        while True:
+            try:
+                waited_for = next(steps)
+            except StopIteration as end:
+                return end.value
+            yield waited_for
+            turn += 1
+            if self._places.doing is not None:
+                yield from self._places.doing.await_at(Place(AWAIT, turn)).__await__()
+
+
+def _on_a_loop() -> bool:
+    """Whether this thread is an event loop's, on which nobody could go on beside it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def chosen(looked: list[tuple[Place, bool]], most: int) -> list[Place]:
+    """Those places at which a call is held: the last of each stretch in which others get through,
+    for they come to the same; where nothing is ever in the way, up to ``most``.
+    """
+    stretches: list[list[Place]] = [[]]
+    for place, free in looked:
+        if free:
+            stretches[-1].append(place)
+        elif stretches[-1]:
+            stretches.append([])
+    found = [stretch for stretch in stretches if stretch]
+    if all(free for _, free in looked):
+        return _spread([place for place, _ in looked], most)
+    return [stretch[-1] for stretch in _spread(found, most)]
+
+
+def _spread(of: list[Any], most: int) -> list[Any]:
+    """Up to ``most`` of them, evenly."""
+    if most <= 0:
+        return []
+    return [of[n * len(of) // most] for n in range(most)] if len(of) > most else of
