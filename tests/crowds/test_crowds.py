@@ -25,6 +25,7 @@ PAIRS = (
     ("first-put-wins", "filter-without-case"),
     ("last-path-of-the-task", "regular-write-replaced"),
     ("writes-by-row-id", "regular-write-replaced"),
+    ("first-path-of-the-task", "unsigned-indexes"),
 )
 """Two mistakes each, of which one is near the other, or hides it."""
 SETS = (

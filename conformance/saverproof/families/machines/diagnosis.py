@@ -241,6 +241,15 @@ class Diagnosis:
             for breach in self.compare(run).predicted
         )
 
+    def is_needed(self, mistake: Mistake) -> bool:
+        """Return whether the mistakes found predict a kept run exactly, and without this one do
+        not.
+        """
+        rest = [each for each in self.mistakes if each is not mistake]
+        return bool(rest) and any(
+            self.compare(run).exact and not self._compare(run, rest).exact for run in self.wrong
+        )
+
     def _choose(self, fitting: Sequence[_Fitting]) -> Mistake | None:
         """Take the best of several mistakes; return None if none predicts more than is known
         already.

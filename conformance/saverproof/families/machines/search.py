@@ -25,7 +25,10 @@ class ProgramSearch(Following):
         """Show each known mistake that breaks a wanted contract by a program of its own.
 
         This is done unless a finding shows the mistake already, and would if it were the only one.
-        The contracts of mistakes that no finding shows are left unsettled: they may be broken.
+        The contracts of mistakes that no finding shows are left unsettled: they may be broken. So
+        is the contract of a mistake that findings of other contracts tell, if the other mistakes
+        found cannot explain a run without it: together, two mistakes may answer its own program
+        right.
         """
         with self.trials.patience.following_up(self.trials.calls):
             for mistake in self.diagnosis.mistakes:
@@ -34,7 +37,10 @@ class ProgramSearch(Following):
         found = [*self.violations, *self.others]
         shown = {violation.contract for violation in found}
         for mistake in self.diagnosis.mistakes:
-            if mistake.breaks in shown or any(one.mistake is mistake for one in found):
+            if mistake.breaks in shown:
+                continue
+            told = any(one.mistake is mistake for one in found)
+            if told and not (mistake.breaks in self.wanted and self.diagnosis.is_needed(mistake)):
                 continue
             self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
 
