@@ -59,7 +59,10 @@ class Pair:
         )
 
 
-PAIRS = (Pair("langgraph-postgres", "postgres", ("3.1.2", "3.2.0")),)
+PAIRS = (
+    Pair("langgraph-sqlite", "sqlite", ("3.1.1", "3.1.2")),
+    Pair("langgraph-postgres", "postgres", ("3.1.2", "3.2.0")),
+)
 
 
 def record(kept: Path) -> None:
