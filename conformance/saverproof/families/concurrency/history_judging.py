@@ -27,7 +27,7 @@ from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.workload import Able
-from saverproof.families.tally import Tally
+from saverproof.families.tally import Tally, hidden
 
 HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
 ENOUGH = 3
@@ -68,13 +68,25 @@ class HistoryJudging:
         self._play(Sharing.SHARED, self.effort.shared)
         if PROCESSES in self.tally.wanted:
             self._play(Sharing.INSTANCES, self.effort.instances)
-            self._play(Sharing.PROCESSES, self.effort.processes)
-            self._lock()
-            if self.effort.overtaken and self.able.history and not self.alone.wrong:
-                overtake(self.bench, self.able, self.record)
+            if self.record.skips(PROCESSES, "histories by several processes"):
+                # What only they would have shown is not held for what callers of one saver did.
+                if TORN not in self.record.found:
+                    why = "callers hang, and no more were asked"
+                    self.tally.withdraw(TORN, hidden(why, PROCESSES))
+            else:
+                self._apart()
         if self.tally.checked[PROCESSES]:
             self.tally.unknown.pop(PROCESSES, None)
         self.tally.handed += self.flaws.found.values()
+
+    def _apart(self) -> None:
+        """Play with several processes, and with one that is held up."""
+        self._play(Sharing.PROCESSES, self.effort.processes)
+        if self.record.skips(PROCESSES, "histories with a lock that is held"):
+            return
+        self._lock()
+        if self.effort.overtaken and self.able.history and not self.alone.wrong:
+            overtake(self.bench, self.able, self.record)
 
     def _rehearse(self) -> bool:
         """Whether the saver answers one caller alone at all; what is wrong is looked into."""
@@ -121,6 +133,8 @@ class HistoryJudging:
                 self.record.saw(problems, {"scene": "history", **played.script.to_json()})
                 broken += bool(problems) and len(self.record.found) == known
             # What hangs or dies costs its watchdog, once.
+            if any(played.hung for played in all_played):
+                self.record.hung.add(contract_of_loss)
             over = any(played.hung or played.died for played in all_played)
             over = over or self.record.is_complete(HISTORIES)
             if over or slow >= _TOO_SLOW or broken >= ENOUGH:

@@ -57,6 +57,8 @@ class SceneRecord:
     scenes: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
     """Errors that are advice, and how often each was raised."""
+    hung: set[str] = field(default_factory=set)
+    """Contracts that callers broke by hanging: others would hang, and be waited for as long."""
 
     def saw(self, problems: Sequence[Problem], scene: dict[str, Any]) -> None:
         """Keep what a scene showed; of several breaches of a contract, the plainest."""
@@ -69,6 +71,14 @@ class SceneRecord:
     def is_complete(self, contracts: Collection[str]) -> bool:
         """Whether every one of these that is asked for was found broken."""
         return self.tally.wanted.intersection(contracts) <= self.found.keys()
+
+    def skips(self, contract: str, what: str) -> bool:
+        """Whether callers of this kind are known to hang; then note that nothing is played of
+        ``what``.
+        """
+        if contract in self.hung:
+            self.tally.note(f"no {what} were played: such callers hang, which is enough to know")
+        return contract in self.hung
 
     def saw_alone(self, problems: Sequence[Problem], behind: Collection[str]) -> None:
         """Take in what one caller alone is shown as well: it breaks the contracts ``behind`` it, or

@@ -36,7 +36,7 @@ from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.upkeep import SCENE, Round, alone_in, rounds_in, rounds_of
 from saverproof.families.concurrency.upkeep_judging import CONTRACTS, RoundJudgement, judge_round
 from saverproof.families.concurrency.workload import UPKEEP
-from saverproof.families.tally import Tally
+from saverproof.families.tally import Tally, hidden
 
 UPKEEPS = frozenset({PRUNE, COPY, DELETION})
 SHOWN = UPKEEPS | {LATE, THREADS, PROCESSES, TORN}
@@ -138,8 +138,10 @@ class UpkeepJudging:
         """Rehearse with one caller, then play with several, and beside graphs."""
         if not self.rehearse():
             return
-        self._play(Sharing.SHARED, shared)
-        if PROCESSES in self.tally.applicable:
+        by_one, by_many = (f"histories with maintenance by {how}" for how in ("one saver", "many"))
+        if not self.record.skips(THREADS, by_one):
+            self._play(Sharing.SHARED, shared)
+        if PROCESSES in self.tally.applicable and not self.record.skips(PROCESSES, by_many):
             self._play(Sharing.PROCESSES, processes)
         self._beside_graphs(places)
         for name in UPKEEPS & self.tally.wanted - self.met - self.record.found.keys():
@@ -174,6 +176,8 @@ class UpkeepJudging:
 
     def _why_not(self, name: str) -> str:
         """Why nothing was seen of a contract."""
+        if self.record.hung:
+            return hidden("callers hang, and no more were asked", min(self.record.hung))
         if name in {CONTRACTS.get(kind) for kind in self.wrong}:
             return _WRONG_ALONE
         return _ALONE if name in self.called else _RAISED_ONLY
@@ -200,6 +204,8 @@ class UpkeepJudging:
                 known = len(self.record.found)
                 wrong = self.look(plan, played)
                 again += wrong and len(self.record.found) == known
+            if any(played.hung for played in all_played):
+                self.record.hung.add(THREADS if sharing is Sharing.SHARED else PROCESSES)
             over = any(played.hung or played.died for played in all_played)
             if over or again >= _ENOUGH or self.record.is_complete(SHOWN):
                 break
