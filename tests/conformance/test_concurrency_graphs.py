@@ -64,6 +64,7 @@ def saver_of(name: str) -> Any:
 
 found_first = target(name="prunes-what-it-found")(opener(PrunesWhatItFound))
 one_per_thread = target(name="one-per-thread")(saver_of("prune-keeps-one-per-thread").make)
+comes_back = target(name="comes-back")(saver_of("dropped-comes-back").make)
 by_what_was_newest = target(name="by-what-was-newest")(
     saver_of("prune-of-questions-by-what-was-newest").make
 )
@@ -84,12 +85,20 @@ def test_a_prune_in_two_transactions_may_be_right(
     assert outcome.checked[PRUNE] > 2
 
 
+@pytest.mark.parametrize(
+    ("name", "behind"),
+    [
+        ("one_per_thread", "deletion/prune-latest"),
+        # Without its parent a checkpoint has no value that could come back.
+        ("comes_back", "channels/dropped-stays-dropped"),
+    ],
+)
 def test_what_a_prune_at_rest_breaks_is_another_familys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, behind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = judged("one_per_thread", tmp_path, "sync", monkeypatch)
-    assert outcome.findings == ()
-    assert {one.contract for one in outcome.handed} == {"deletion/prune-latest"}
+    outcome = judged(name, tmp_path, "sync", monkeypatch)
+    assert (outcome.findings, outcome.unsettled) == ((), {})
+    assert {one.contract for one in outcome.handed} == {behind}
 
 
 def test_a_finding_says_where_the_prune_stood_and_is_played_again(

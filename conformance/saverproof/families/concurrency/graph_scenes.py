@@ -19,6 +19,7 @@ from saverproof.families.graph.scenarios import maker, scenario
 from saverproof.programs import small
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.definitions import ListTuples, Program
+from saverproof.programs.values import Value
 from saverproof_faults.kill import DiedBy
 
 SCENE = "graphs beside a prune"
@@ -29,11 +30,13 @@ NAMES = (
 )
 """Scenarios in which graphs wait for someone, in the root and in a subgraph, and for several."""
 _CHILD = "child:1"
+_START = "__start__"
+"""The channel of the input: the next checkpoint is without it."""
 _WAITING: Program = (
-    small.checkpoint("a", 1),
-    small.checkpoint("a", 2, 1),
-    small.checkpoint("a", 11, None, _CHILD),
-    small.checkpoint("a", 12, 11, _CHILD),
+    small.checkpoint("a", 1, also={_START: Value("list", 1)}),
+    small.checkpoint("a", 2, 1, also={_START: None}),
+    small.checkpoint("a", 11, None, _CHILD, also={_START: Value("list", 2)}),
+    small.checkpoint("a", 12, 11, _CHILD, also={_START: None}),
     small.batch("a", 2, 1, 0, ("__interrupt__", 1), ("__resume__", 2)),
     small.batch("a", 12, 2, 0, ("__interrupt__", 1), ("__resume__", 2), namespace=_CHILD),
     small.PRUNE,
