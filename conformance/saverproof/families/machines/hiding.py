@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import signature, signatures
+from saverproof.families.machines.prediction import compare, signature, signatures
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.judging import facts
 from saverproof.judging.facts import OF_WRITES, Raised
@@ -38,10 +38,11 @@ class Hiding:
 
         Return False for a mistake that its own program does not show here.
         """
-        alone = self._alone(own, mistake)
-        if alone is None or not alone.breaches or self._tells(own, alone):
+        alone = self._with(own, mistake)
+        if alone is None or not alone.breaches or self._tells(own, alone, mistake):
             return False
-        return not any(self._tells(run, self._alone(run, mistake)) for run in self._kept())
+        kept = self._kept()
+        return not any(self._tells(run, self._with(run, mistake), mistake) for run in kept)
 
     def _kept(self) -> Iterator[ProgramRun]:
         for run in (*self.diagnosis.right, *self.diagnosis.wrong):
@@ -49,18 +50,17 @@ class Hiding:
                 return
             yield run
 
-    def _alone(self, run: ProgramRun, mistake: Mistake) -> ProgramRun | None:
-        """Return the run that a saver with this mistake alone would give."""
+    def _with(self, run: ProgramRun, *mistakes: Mistake) -> ProgramRun | None:
+        """Return the run that a saver with these mistakes, and no other, would give."""
         predictor = self.diagnosis.predictor
         before = predictor.steps
-        alone = predictor.predict(run, [mistake])
+        predicted = predictor.predict(run, mistakes)
         self._spent += predictor.steps - before
         # These steps do not count for the search for mistakes, which has a limit of its own.
         predictor.steps = before
-        return alone
+        return predicted
 
-    @staticmethod
-    def _tells(run: ProgramRun, alone: ProgramRun | None) -> bool:
+    def _tells(self, run: ProgramRun, alone: ProgramRun | None, mistake: Mistake) -> bool:
         """Return whether a run shows what a mistake would, or looked there and found nothing
         wrong.
         """
@@ -68,10 +68,21 @@ class Hiding:
             return False
         seen = [*run.breaches, *run.masked]
         said = {*signatures(run), *map(signature, run.masked)}
-        return any(
-            signature(breach) in said or not any(_spoils(other, breach) for other in seen)
-            for breach in alone.breaches
-        )
+        if any(signature(breach) in said for breach in alone.breaches):
+            return True
+        looked = any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
+        return looked and not self._answers_so_with(mistake, run)
+
+    def _answers_so_with(self, mistake: Mistake, run: ProgramRun) -> bool:
+        """Return whether the mistakes found give the same run with this one too, first or last.
+
+        Two mistakes can answer right together what each alone answers wrong.
+        """
+        found = self.diagnosis.mistakes
+        if not found or mistake in found:
+            return False
+        together = (self._with(run, *found, mistake), self._with(run, mistake, *found))
+        return all(each is not None and compare(run, each).exact for each in together)
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:
