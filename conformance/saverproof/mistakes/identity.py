@@ -94,6 +94,22 @@ class ParentIsTheLastPut(ReferenceSaver):
 
 @mistake(
     "identity/parent",
+    "the parent is whatever is the latest when it is put: itself, if it is put again",
+    also={
+        "delta-history/matches-walk",
+        "deletion/prune-keeps-delta-chain",
+        "upsert/put-is-idempotent",
+        "upsert/put-replaces",
+    },
+)
+class ParentIsTheLatest(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        latest = max(shelf.checkpoints, default=None)
+        super()._store_checkpoint(shelf, replace(row, parent=latest))
+
+
+@mistake(
+    "identity/parent",
     "the parent is the greatest id below",
     # Which changes with what is put between them, or deleted.
     also={
