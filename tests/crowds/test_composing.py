@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import get_annotations
 from itertools import islice
 
 import pytest
 
 from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.crowds.composing import Crowd, composed
 from tests.crowds.drawing import candidates, sets
 
@@ -65,3 +67,14 @@ def test_sets_are_drawn_by_seed_and_all_of_a_set_show(size: int) -> None:
 def test_hardly_a_mistake_is_in_no_crowd() -> None:
     # A tenth hangs, takes seconds, or is found by longer runs alone.
     assert len(candidates()) > 0.9 * len(MISTAKES)
+
+
+def test_no_two_mistakes_mean_different_things_by_one_name() -> None:
+    """Composed, the one would call what the other has made for itself."""
+    introduced: dict[str, set[str]] = {}
+    for each in {base for mistake in MISTAKES for base in mistake.saver.__mro__}:
+        known = {n for base in each.__mro__[1:] for n in (*vars(base), *get_annotations(base))}
+        if issubclass(each, ReferenceSaver) and each is not ReferenceSaver:
+            for name in vars(each).keys() - known:
+                introduced.setdefault(name, set()).add(each.__qualname__)
+    assert not {name: who for name, who in introduced.items() if len(who) > 1}

@@ -190,9 +190,9 @@ class ParentsApart(ReferenceSaver):
 
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         super()._store_checkpoint(shelf, row)
-        self._note(self._parents(shelf.thread, shelf.ns), row)
+        self._note_parent(self._parents(shelf.thread, shelf.ns), row)
 
-    def _note(self, parents: dict[str, str | None], row: CheckpointRow) -> None:
+    def _note_parent(self, parents: dict[str, str | None], row: CheckpointRow) -> None:
         parents[row.id] = row.parent
 
     def _walk(self, shelf: Shelf, target: CheckpointRow) -> Iterator[CheckpointRow]:
@@ -213,7 +213,7 @@ class ParentsNotCopied(ParentsApart):
     WALK, "the table of parents keeps the first parent of an id, whether it was deleted or not"
 )
 class ParentsNotReplaced(ParentsApart):
-    def _note(self, parents: dict[str, str | None], row: CheckpointRow) -> None:
+    def _note_parent(self, parents: dict[str, str | None], row: CheckpointRow) -> None:
         parents.setdefault(row.id, row.parent)
 
     def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:

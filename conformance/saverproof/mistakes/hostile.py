@@ -19,66 +19,66 @@ Rows = list[CheckpointRow]
 
 
 class ThreadsAs(ReferenceSaver):
-    """A base saver that files a thread under what `_filed` makes of its id."""
+    """A base saver that files a thread under what `_filed_thread` makes of its id."""
 
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread
 
     def _shelf_key(self, thread: str, ns: str) -> Any:
-        return (self._filed(thread), ns)
+        return super()._shelf_key(self._filed_thread(thread), ns)
 
 
 @mistake("isolation/hostile-identifiers", "a column with a collation that has no case")
 class ThreadsWithoutCase(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread.casefold()
 
 
 @mistake("isolation/hostile-identifiers", "blanks around an id are trimmed as in a form")
 class ThreadsTrimmed(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread.strip()
 
 
 @mistake("isolation/hostile-identifiers", "a char(n) column pads, and so forgets trailing blanks")
 class ThreadsPadded(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread.rstrip(" ")
 
 
 @mistake("isolation/hostile-identifiers", "numeric affinity: 007 is 7")
 class ThreadsAsNumbers(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return str(int(thread)) if re.fullmatch("[0-9]+", thread) else thread
 
 
 @mistake("isolation/hostile-identifiers", "the database normalizes unicode text")
 class ThreadsNormalized(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return unicodedata.normalize("NFC", thread)
 
 
 @mistake("isolation/hostile-identifiers", "a C string ends at NUL")
 class ThreadsEndAtNul(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread.split("\0")[0]
 
 
 @mistake("isolation/hostile-identifiers", "what is not fit for a file name becomes an underscore")
 class ThreadsAsFileNames(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return re.sub(r"[^A-Za-z0-9._-]", "_", thread)
 
 
 @mistake("isolation/hostile-identifiers", "a folder per thread, the path normalized")
 class ThreadsAsPaths(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return posixpath.normpath(thread) if thread else thread
 
 
 @mistake("isolation/hostile-identifiers", "quotes are dropped to keep SQL from harm")
 class ThreadsWithoutQuotes(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread.replace("'", "").replace('"', "")
 
 
@@ -135,24 +135,24 @@ class FilterKeySkipped(ReferenceSaver):
 
 
 class NamespacesAs(ReferenceSaver):
-    """A base saver that files a namespace under what `_filed` makes of its name."""
+    """A base saver that files a namespace under what `_filed_namespace` makes of its name."""
 
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return ns
 
     def _shelf_key(self, thread: str, ns: str) -> Any:
-        return (thread, self._filed(ns))
+        return super()._shelf_key(thread, self._filed_namespace(ns))
 
 
 @mistake("isolation/hostile-identifiers", "a namespace column with a collation that has no case")
 class NamespacesWithoutCase(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return ns.casefold()
 
 
 @mistake("isolation/hostile-identifiers", "the file system normalizes the names of namespaces")
 class NamespacesNormalized(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return unicodedata.normalize("NFC", ns)
 
 

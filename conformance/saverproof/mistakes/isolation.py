@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from saverproof.mistakes.hostile import NamespacesAs
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store
 from saverproof.mistakes.registry import mistake
@@ -147,25 +148,15 @@ class NamespaceByPrefix(ReferenceSaver):
 SEEN = {"isolation/namespaces", "identity/list-selects"}
 
 
-class NamespacesAs(ReferenceSaver):
-    """A base saver that files a namespace under what `_filed` makes of it."""
-
-    def _filed(self, ns: str) -> str:
-        return ns
-
-    def _shelf_key(self, thread: str, ns: str) -> Any:
-        return (thread, self._filed(ns))
-
-
 @mistake("isolation/nested-namespaces", "only the outermost part is kept", also=SEEN)
 class OutermostNamespace(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return ns.split("|")[0]
 
 
 @mistake("isolation/nested-namespaces", "only the innermost part is kept", also=SEEN)
 class InnermostNamespace(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return ns.split("|")[-1]
 
 
@@ -173,19 +164,19 @@ class InnermostNamespace(NamespacesAs):
     "isolation/nested-namespaces", "task ids are cut off, so that a node has one place", also=SEEN
 )
 class NamespaceWithoutTask(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return re.sub(r":[^|]*", "", ns)
 
 
 @mistake("isolation/nested-namespaces", "the number of the second call is cut off", also=SEEN)
 class NamespaceWithoutCallNumber(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return re.sub(r"\|\d+$", "", ns)
 
 
 @mistake("isolation/nested-namespaces", "a varchar(40) column cuts what is longer", also=SEEN)
 class NamespaceCut(NamespacesAs):
-    def _filed(self, ns: str) -> str:
+    def _filed_namespace(self, ns: str) -> str:
         return ns[:40]
 
 
@@ -218,14 +209,14 @@ class OneStoreForAll(ReferenceSaver):
 
 @mistake("isolation/workspaces", "a cache of the module is keyed by thread, not by database")
 class CacheAcrossWorkspaces(ReferenceSaver):
-    _cache: ClassVar[dict[tuple[str, str, str], CheckpointRow]] = {}
+    _rows_of_all: ClassVar[dict[tuple[str, str, str], CheckpointRow]] = {}
 
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         super()._store_checkpoint(shelf, row)
-        self._cache[(row.thread, row.ns, row.id)] = row
+        self._rows_of_all[(row.thread, row.ns, row.id)] = row
 
     def _find(self, config: Any) -> CheckpointRow | None:
         found, asked = super()._find(config), self._asked_id(config)
         if found is not None or asked is None:
             return found
-        return self._cache.get((self._thread_of(config), self._get_ns(config), asked))
+        return self._rows_of_all.get((self._thread_of(config), self._get_ns(config), asked))

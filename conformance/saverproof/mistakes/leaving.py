@@ -96,10 +96,10 @@ class DroppedCloneCloses(Connected):
 class CloneHasItsOwnIndex(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         super()._store_checkpoint(shelf, row)
-        index = self._index()
+        index = self._latest_of()
         self.__dict__["index"] = {**index, (shelf.thread, shelf.ns): max(shelf.checkpoints)}
 
-    def _index(self) -> dict[Any, str]:
+    def _latest_of(self) -> dict[Any, str]:
         if "index" not in self.__dict__:
             shelves = [shelf for shelf in self._all_shelves() if shelf.checkpoints]
             self.__dict__["index"] = {(s.thread, s.ns): max(s.checkpoints) for s in shelves}
@@ -107,14 +107,14 @@ class CloneHasItsOwnIndex(ReferenceSaver):
         return index
 
     def setup(self) -> None:
-        self._index()
+        self._latest_of()
 
     def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
         super()._copy_shelf(shelf, copy)
-        self.__dict__["index"] = {**self._index(), (copy.thread, copy.ns): ""}
+        self.__dict__["index"] = {**self._latest_of(), (copy.thread, copy.ns): ""}
 
     def _latest(self, shelf: Shelf) -> CheckpointRow | None:
-        known = self._index().get((shelf.thread, shelf.ns), "")
+        known = self._latest_of().get((shelf.thread, shelf.ns), "")
         return shelf.checkpoints.get(known) or super()._latest(shelf)
 
 

@@ -107,7 +107,7 @@ class ChannelsCut(ReferenceSaver):
 
 @mistake(HOSTILE, "a column for sixty-four characters of a thread's id")
 class ThreadsCut(ThreadsAs):
-    def _filed(self, thread: str) -> str:
+    def _filed_thread(self, thread: str) -> str:
         return thread[:64]
 
 
