@@ -237,7 +237,6 @@ def test_the_saver_in_memory_breaks_where_it_is_iterated(
         ("torn", {THREADS}, "pending-writes/complete"),
         ("repeating", set(), "identity/list-selects"),
         ("repeating_and_losing", {THREADS}, "identity/list-selects"),
-        ("some_last_writes_win", set(), "upsert/regular-write-first-wins"),
     ],
 )
 def test_a_saver_that_is_wrong_with_one_caller_too_is_judged_by_what_is_wrong_with_many(
