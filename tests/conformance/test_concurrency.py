@@ -237,6 +237,7 @@ def test_the_saver_in_memory_breaks_where_it_is_iterated(
         ("torn", {THREADS}, "pending-writes/complete"),
         ("repeating", set(), "identity/list-selects"),
         ("repeating_and_losing", {THREADS}, "identity/list-selects"),
+        ("cut_short", set(), "upsert/regular-write-first-wins"),
     ],
 )
 def test_a_saver_that_is_wrong_with_one_caller_too_is_judged_by_what_is_wrong_with_many(
@@ -278,26 +279,23 @@ class RepeatingAndLosing(Repeating, WritesReadAndWrittenBack):
     pass
 
 
-class SomeLastWritesWin(SqliteReference):
-    """Replaces what a task had written if its id ends in an odd digit."""
+class BatchesSentAgainAreCutShort(SqliteReference):
+    """Loses the last write of a task that writes again: callers do so, the rehearsal does not."""
 
-    def put_writes(
-        self, config: Any, writes: Sequence[Any], task_id: str, task_path: str = ""
-    ) -> None:
-        if task_id[-1] in "13579":
-            place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
-            with self.database.writing():
-                self.database.run(
-                    "DELETE FROM writes WHERE thread = ? AND ns = ? AND id = ? AND task = ?",
-                    *(*place, task_id),
-                )
-        super().put_writes(config, writes, task_id, task_path)
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[Any]) -> None:
+        mine = "FROM writes WHERE thread = ? AND ns = ? AND id = ? AND task = ?"
+        tasks = {row.task_id for row in rows}
+        again = [t for t in tasks if self.database.rows(f"SELECT 1 {mine}", *place, t)]
+        super()._insert_writes(place, rows)
+        for task in again:
+            last = f"(SELECT MAX(position) {mine})"
+            self.database.run(f"DELETE {mine} AND position = {last}", *place, task, *place, task)
 
 
 forgetful = target(name="forgetful")(opener(LastWriteForgotten))
 repeating = target(name="repeating")(opener(Repeating))
 repeating_and_losing = target(name="repeating-and-losing")(opener(RepeatingAndLosing))
-some_last_writes_win = target(name="some-last-writes-win")(opener(SomeLastWritesWin))
+cut_short = target(name="cut-short")(opener(BatchesSentAgainAreCutShort))
 torn = target(name="torn")(opener(LastWriteForgottenAndNoLock))
 
 
