@@ -95,12 +95,7 @@ class ParentIsTheLastPut(ReferenceSaver):
 @mistake(
     "identity/parent",
     "the parent is whatever is the latest when it is put: itself, if it is put again",
-    also={
-        "delta-history/matches-walk",
-        "deletion/prune-keeps-delta-chain",
-        "upsert/put-is-idempotent",
-        "upsert/put-replaces",
-    },
+    also={"upsert/put-is-idempotent", "upsert/put-replaces"},
 )
 class ParentIsTheLatest(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
