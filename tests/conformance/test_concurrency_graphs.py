@@ -58,10 +58,23 @@ class PrunesWhatItFound(InThreads, SqliteReference):
         return found
 
 
+class ForgetsAnswersOfLaterThreads(InThreads, SqliteReference):
+    """Drops what people answer once there are several threads, whether or not one is pruned."""
+
+    def put_writes(
+        self, config: Any, writes: Sequence[Any], task_id: str, task_path: str = ""
+    ) -> None:
+        number = self._thread_of(config).rpartition("graph-")[2].partition("-")[0]
+        if number.isdigit() and int(number) >= 4:
+            writes = [(channel, value) for channel, value in writes if channel != "__resume__"]
+        super().put_writes(config, writes, task_id, task_path)
+
+
 def saver_of(name: str) -> Any:
     return next(wrong for wrong in WRONG if wrong.name == name)
 
 
+forgets_later = target(name="forgets-later")(opener(ForgetsAnswersOfLaterThreads))
 found_first = target(name="prunes-what-it-found")(opener(PrunesWhatItFound))
 one_per_thread = target(name="one-per-thread")(saver_of("prune-keeps-one-per-thread").make)
 comes_back = target(name="comes-back")(saver_of("dropped-comes-back").make)
@@ -83,6 +96,14 @@ def test_a_prune_in_two_transactions_may_be_right(
     assert (outcome.findings, outcome.unknown, outcome.unsettled) == ((), {}, {})
     # A history has two such rounds: the rest are graphs that went on meanwhile.
     assert outcome.checked[PRUNE] > 2
+
+
+def test_a_graph_that_comes_out_otherwise_by_itself_is_no_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged("forgets_later", tmp_path, "sync", monkeypatch)
+    assert outcome.findings == ()
+    assert "comes out otherwise by itself" in outcome.unknown[PRUNE]
 
 
 @pytest.mark.parametrize(

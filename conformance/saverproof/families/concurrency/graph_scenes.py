@@ -91,7 +91,8 @@ def _judged(
             continue
         problem = _problem(one, bench.plan.api)
         if not seen["steady"]:
-            tally.note(f"{SCENE}: {one['scenario']!r} comes out otherwise by itself")
+            # The prune need not be the cause, and is not known to be harmless either.
+            tally.unsure([PRUNE], f"the graph of {one['scenario']!r} comes out otherwise by itself")
         elif seen["at_rest"] is not None:
             record.saw_alone([problem], flaws.look_into_program(_WAITING))
         else:
