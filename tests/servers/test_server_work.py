@@ -18,7 +18,15 @@ from saverproof.families.cost.stores import Checkpoints, UnchangedValue
 from saverproof.families.items import Outcome
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
-from saverproof_faults.servers import MariaDB, Postgres, Redis, ServerUnavailable, place, serving
+from saverproof_faults.servers import (
+    MariaDB,
+    Postgres,
+    Redis,
+    ServerUnavailable,
+    place,
+    postgres_work,
+    serving,
+)
 from saverproof_savers.targets import servers
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
@@ -148,8 +156,9 @@ def test_a_server_that_does_not_count_says_so_in_one_line() -> None:
         name = here.dsn.rpartition("/")[2]
         with psycopg.connect(here.dsn, autocommit=True) as connection:
             connection.execute(f"ALTER DATABASE {name} SET track_counts = off")
-        with refused("PostgreSQL counts no rows: track_counts is off"), Postgres().work(here.dsn):
+        with pytest.raises(ServerUnavailable) as refused, Postgres().work(here.dsn):
             pass
+    assert str(refused.value) == "PostgreSQL counts no rows: track_counts is off"
 
 
 def test_what_the_planner_is_told_before_is_not_counted() -> None:
@@ -165,14 +174,35 @@ def test_what_the_planner_is_told_before_is_not_counted() -> None:
 
 
 def test_what_an_open_session_does_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("saverproof_faults.servers.postgres_work._PATIENCE_S", 0.1)
+    with (
+        place(Postgres()) as here,
+        Postgres().work(here.dsn) as work,
+        psycopg.connect(here.dsn, autocommit=True) as before,
+    ):
+        before.execute("CREATE TABLE numbers AS SELECT generate_series(1, 99)")
+        before.close()
+        work.begin()
+        session = psycopg.connect(here.dsn, autocommit=True)
+        session.execute("SELECT * FROM numbers").fetchall()
+        # It stays open until it is waited for.
+        monkeypatch.setattr(postgres_work.time, "sleep", lambda _: session.close())
+        assert work.done()["unindexed"] == 99
+        assert session.closed
+
+
+def test_a_session_that_stays_open_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_work, "_PATIENCE_S", 0.1)
     with (
         place(Postgres()) as here,
         Postgres().work(here.dsn) as work,
         psycopg.connect(here.dsn),
-        refused("PostgreSQL: a session is open although its store was closed"),
+        pytest.raises(ServerUnavailable) as refused,
     ):
         work.begin()
+    assert str(refused.value) == (
+        "PostgreSQL: a session is open although its store was closed: what it has read is not "
+        "told before it ends"
+    )
 
 
 def test_a_server_that_lets_nobody_see_its_commands_says_so() -> None:
@@ -181,11 +211,13 @@ def test_a_server_that_lets_nobody_see_its_commands_says_so() -> None:
             "blind", enabled=True, nopass=True, keys="*", commands=["+@all", "-monitor"]
         )
         scheme, _, rest = here.dsn.partition("://")
-        blind = f"{scheme}://blind:any@{rest.rpartition('@')[2]}"
-        with refused("Redis shows none of its commands: NOPERM"), Redis().work(blind) as work:
+        with Redis().work(f"{scheme}://blind:any@{rest.rpartition('@')[2]}") as work:
+            with pytest.raises(ServerUnavailable) as refused:
+                work.begin()
+            # The connection is of use to who may see them after all.
+            client.acl_setuser("blind", enabled=True, commands=["+monitor"])
             work.begin()
+            assert work.done() == {"commands": 0, "unindexed": 0}
         client.acl_deluser("blind")
-
-
-def refused(said: str) -> Any:
-    return pytest.raises(ServerUnavailable, match=said)
+    assert str(refused.value).startswith("Redis shows none of its commands: NOPERM ")
+    assert "\n" not in str(refused.value)
