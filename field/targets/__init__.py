@@ -1,7 +1,8 @@
 """Targets of the field report: savers for which the kit has no ready target.
 
 Each module opens one distribution's savers, by functions of a path or of a DSN. Scripts open a
-saver by the text of its function, so that they need nothing of the kit.
+saver by the text of its function, so that they need nothing of the kit. Therefore each function
+imports what it uses.
 """
 
 import inspect

@@ -4,6 +4,9 @@ This is the one package of savers that imports the kit. The ``opening`` of each 
 text for a reproducer that needs nothing of the kit. It consists of import lines and, as its last
 line, an expression for ``with ... as saver:`` (``async with`` for the async saver). In it ``path``
 is the workspace's folder as text, and ``dsn`` its place in a server.
+
+Each function imports its saver when it opens it: to find one target is not to import all savers,
+most of whose distributions are optional.
 """
 
 import contextlib

@@ -1,4 +1,7 @@
-"""Ready targets for savers whose database runs in the process: LMDB and DuckDB."""
+"""Ready targets for savers whose database runs in the process: LMDB and DuckDB.
+
+Functions import the savers, whose distributions are optional.
+"""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """Ready targets for savers that talk to a server, which the kit starts or gets the address of.
 
-Each is a function of a DSN. Scripts open the saver by the text of that function.
+Each is a function of a DSN. Scripts open the saver by the text of that function, which therefore
+imports what it uses; the distributions are optional.
 """
 
 import contextlib

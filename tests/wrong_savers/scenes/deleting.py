@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.scenes.threads import everything, two_threads
@@ -124,8 +126,6 @@ def pruned_of_the_older(p: Probe) -> Any:
 
 def delta_thread(p: Probe) -> None:
     """Two delta channels: x has a snapshot at 1 and y at 3; the path is 1, 2, 3, 4, 5."""
-    from langgraph.checkpoint.serde.types import _DeltaSnapshot
-
     counted = {"counters_since_delta_snapshot": {"x": [1, 1], "y": [1, 1]}}
     p.put(1, values={"x": _DeltaSnapshot(["s"])}, metadata=counted)
     for number, parent in ((2, 1), (3, 2), (9, 2), (4, 3), (5, 4)):
@@ -150,8 +150,6 @@ def pruned_delta_thread(p: Probe) -> Any:
 @scene("deletion/runs-keep-delta-chain")
 def deleted_runs_of_delta_threads(p: Probe) -> Any:
     """Two branches of a run are rebuilt from a run that is deleted, in two namespaces."""
-    from langgraph.checkpoint.serde.types import _DeltaSnapshot
-
     counted = {"counters_since_delta_snapshot": {"x": [1, 1]}}
     for ns in ("", "n:1"):
         p.put(1, ns=ns, values={"x": _DeltaSnapshot(["s"])}, metadata={"run_id": "r1"})
@@ -204,8 +202,6 @@ _COUNTED = {"counters_since_delta_snapshot": {"x": [1, 1]}}
 
 def deep_delta_thread(p: Probe) -> None:
     """A namespace whose only snapshot is the 101st ancestor of 102."""
-    from langgraph.checkpoint.serde.types import _DeltaSnapshot
-
     p.put(1, ns="deep", values={"x": _DeltaSnapshot(["s"])})
     p.put(2, ns="deep", parent=1, values={"z": 2}, drop=["x"])
     for number in range(3, 103):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from langgraph.types import Command
+from langgraph.types import Command, StateUpdate
 
 from saverproof.errors import describe
 from saverproof.families.graph import steps
@@ -233,9 +233,6 @@ class Player:
                 config = self._config(step.thread, at)
                 self._call("update_state", config, None, as_node="__copy__")
             case steps.UpdateMany(supersteps=supersteps):
-                # LangGraph before 0.4 has none, and no bulk_update_state to give it to.
-                from langgraph.types import StateUpdate
-
                 updates = [[StateUpdate(*one) for one in superstep] for superstep in supersteps]
                 self._call("bulk_update_state", self._config(step.thread), updates)
             case _:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from saverproof.programs.model.records import Address, PlannedPut
 from saverproof.programs.steps import definitions as steps
 from saverproof.programs.steps.identifiers import mint, task_id, timestamp
 from saverproof.programs.values import Value
+
+try:
+    from langgraph.pregel._checkpoint import LATEST_VERSION as _FORMAT
+except ImportError:
+    # LangGraph 0.5 keeps its number, which is this one, in another module.
+    _FORMAT = 4
 
 Config = dict[str, Any]
 PENDING_SEND = Value("send", 0)
@@ -37,14 +42,9 @@ class PutWritesCall:
     task_path: str
 
 
-@cache
 def checkpoint_format() -> int:
     """Return the checkpoint format ``v`` that the installed LangGraph writes."""
-    try:
-        from langgraph.pregel._checkpoint import LATEST_VERSION
-    except ImportError:
-        return 4
-    return int(LATEST_VERSION)
+    return _FORMAT
 
 
 def put_call(step: steps.Put, planned: PlannedPut, thread: str) -> PutCall:
