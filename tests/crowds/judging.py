@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -45,6 +46,7 @@ class Judgement:
         musts: the contracts that fail a run.
         findings: the violations of each broken contract.
         order: the broken contracts in the order in which the report has them mended.
+        twice: the contracts with two findings in one family that name the same mistake.
         unsettled: contract -> the program that shows a difference which nothing explains.
         trouble: why a family was not judged at all.
         seconds: what it took.
@@ -55,6 +57,7 @@ class Judgement:
     musts: frozenset[str]
     findings: Mapping[str, tuple[Finding, ...]]
     order: tuple[str, ...]
+    twice: tuple[str, ...]
     unsettled: Mapping[str, Any]
     trouble: tuple[str, ...]
     seconds: float
@@ -120,10 +123,16 @@ def _judgement(
         musts=frozenset(name for name, each in contracts.items() if each["level"] == "must"),
         findings={name: tuple(found) for name, found in findings.items()},
         order=tuple(broken),
+        twice=tuple(name for outcome in outcomes.values() for name in _told_twice(outcome)),
         unsettled={name: seen for name, seen in unsettled.items() if name not in findings},
         trouble=trouble,
         seconds=seconds,
     )
+
+
+def _told_twice(outcome: Outcome) -> list[str]:
+    causes = Counter((each.contract, each.mistake) for each in outcome.findings if each.mistake)
+    return [contract for (contract, _), count in causes.items() if count > 1]
 
 
 def _events(facts: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> list[dict[str, Any]]:

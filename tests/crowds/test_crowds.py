@@ -54,10 +54,11 @@ def assert_nothing_is_lost(saver: FlawedSaver) -> Judgement:
 
 
 def assert_rightly_told(saver: Crowd) -> None:
-    """Beside that, nothing is accused that none of the mistakes breaks."""
+    """Beside that, nothing is accused that none of the mistakes breaks, and no cause twice."""
     found = assert_nothing_is_lost(saver)
     broken = {name for each in saver.mistakes for name in (each.breaks, *each.also)}
     assert not found.findings.keys() - broken
+    assert not found.twice
 
 
 @pytest.mark.parametrize("names", PAIRS, ids=" + ".join)

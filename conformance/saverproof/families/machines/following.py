@@ -8,16 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from saverproof.contracts.tables import isolation
-from saverproof.families.machines.blaming import Blaming
 from saverproof.families.machines.ledger import Ledger, LedgerEntry
-from saverproof.families.machines.prediction import compare, signature, signatures
+from saverproof.families.machines.prediction import signature
+from saverproof.families.machines.showing import STEPS_TO_BLAME, Showing
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.families.machines.violations import Violation, has_cause_of, plain
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
-from saverproof.mistakes.programs import programs
-from saverproof.programs.shrinking import MOST_STEPS, shrink
-from saverproof.programs.steps.codec import from_json
+from saverproof.programs.shrinking import MOST_STEPS
 from saverproof.programs.steps.definitions import Program
 from saverproof.programs.trait import Trait
 
@@ -34,17 +32,13 @@ _LOOKS_WITHOUT_NEWS = 5
 """Looks for one contract that may find only what is known. Each takes hundreds of calls."""
 _LEAST_ALLOWANCE = 2_000
 """Calls of the saver that follow-ups may always take, however few calls the programs took."""
-STEPS_TO_BLAME = 1_000
-"""Steps spent on shortening a program that breaks another family's contract. That family's own
-items shorten theirs further.
-"""
 Behind: TypeAlias = tuple[str, ...]
 """Contracts of other families, one of which is behind a difference. Empty if a finding shows it."""
 SHOWN: Behind = ()
 
 
 @dataclass(slots=True)
-class Following(Blaming):
+class Following(Showing):
     """A search that follows up what runs showed, for the contracts in ``wanted``.
 
     Once a flaw is found, runs are compared with a saver that has this flaw: any further difference
@@ -59,10 +53,6 @@ class Following(Blaming):
     """Looks that found nothing, counted by the contract that the difference was first blamed on."""
     without_news: Counter[str] = field(default_factory=Counter)
     """Looks that found only what was known, counted by the contract first blamed."""
-    stands: dict[tuple[str, int], bool] = field(default_factory=dict)
-    """True where a mistake predicts a violation, by the mistake's name and the violation's
-    ``id()``.
-    """
     spent: int = 0
     """Calls of follow-ups that found no new contract of ``wanted``."""
 
@@ -80,29 +70,6 @@ class Following(Blaming):
         """The violations of other families' contracts that programs show by themselves."""
         known = map(self._as_known, self.handed.values())
         return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
-
-    def _as_known(self, violation: Violation) -> Violation:
-        """Return a violation with the mistake that is now taken to be behind it.
-
-        That is the mistake that has replaced the earlier one, if it predicts what the program
-        shows.
-        """
-        mistake = violation.mistake
-        if mistake is None:
-            return violation
-        standing = self.diagnosis.standing_for(mistake)
-        if standing is mistake or not self._stands_for(standing, violation):
-            return violation
-        return replace(violation, mistake=standing)
-
-    def _stands_for(self, mistake: Mistake, violation: Violation) -> bool:
-        key = (mistake.name, id(violation))
-        if key not in self.stands:
-            predictor = self.diagnosis.predictor
-            run = predictor.replay(violation.program, [mistake], watch_inputs=self.watch_inputs)
-            said = () if run is None else signatures(run)
-            self.stands[key] = signature(violation.breach) in said
-        return self.stands[key]
 
     def follow_up(self, run: ProgramRun) -> None:
         """Look into the breaches of a run that the flaws found so far do not predict."""
@@ -147,31 +114,6 @@ class Following(Blaming):
             shown = self._alone(run.program[: breach.position], name, mistake)
             if shown is not None:
                 self._keep(name, *shown, shortened=True, mistake=mistake)
-
-    def _alone(
-        self, program: Program, name: str, mistake: Mistake
-    ) -> tuple[Program, Breach] | None:
-        """Return a short program that breaks a contract even if this is the saver's only mistake.
-
-        Return its breach with it, or None if there is no such program.
-        """
-        predictor = self.diagnosis.predictor
-
-        def attempt(candidate: Program) -> Program | None:
-            run = predictor.replay(candidate, [mistake], watch_inputs=self.watch_inputs)
-            if run is None:
-                return None
-            breach = next((b for b in plain(run.breaches) if b.contract == name), None)
-            return None if breach is None else run.program[: breach.position]
-
-        start = attempt(program)
-        if start is None:
-            return None
-        short = shrink(start, attempt, STEPS_TO_BLAME)
-        run = self._replay(short)
-        predicted = compare(run, predictor.predict(run, [mistake])).predicted
-        breach = next((b for b in plain(predicted) if b.contract == name), None)
-        return None if breach is None else (short, breach)
 
     def _weigh(self, entry: LedgerEntry) -> None:
         """Update which differences of a run are shown or explained by findings."""
@@ -306,13 +248,27 @@ class Following(Blaming):
         mistake = self.diagnosis.extend(run, breach, contract, self.wanted)
         if mistake is not None and self.diagnosis.is_shown(mistake):
             contract = mistake.breaks
+            if self._told_of(mistake) is not None:
+                return SHOWN
         if mistake is not None and len(self.diagnosis.found) > 1:
-            short, breach = self._alone(shown, name, mistake) or (short, breach)
+            alone = self._alone(shown, name, mistake)
+            if alone is None and contract == mistake.breaks:
+                # In company, the breach may be another mistake's.
+                alone = self._example(mistake)
+            short, breach = alone or (short, breach)
         behind = self._keep(contract, short, breach, shortened=shortened, mistake=mistake)
         if mistake is not None and mistake.breaks in self.wanted - self.found.keys():
             # The breach that the rules blame may only follow from the mistake's own.
             self._show_mistake(mistake)
         return behind
+
+    def _told_of(self, mistake: Mistake) -> Violation | None:
+        """Return the finding that a mistake breaks its own contract, or None.
+
+        There is one of a mistake just found if it has replaced another.
+        """
+        told = (v for v in self.violations if v.mistake is mistake)
+        return next((v for v in told if v.contract == mistake.breaks), None)
 
     def _keep(
         self,
@@ -362,31 +318,14 @@ class Following(Blaming):
         return SHOWN
 
     def _show_mistake(self, mistake: Mistake) -> None:
-        shown = (
-            v for v in self.violations if v.mistake is mistake and v.contract == mistake.breaks
-        )
-        there = next(shown, None)
+        there = self._told_of(mistake)
         if there is not None and self._predicted(there.program, mistake, there.breach):
             return
-        known = programs().get(mistake.name)
-        program = () if known is None else from_json(known)
-        breach = self._predicted(program, mistake) if program else None
-        if breach is None:
+        example = self._example(mistake)
+        if example is None:
             return
         if there is not None:
             self.further = [v for v in self.further if v.program != there.program]
             if self.found.get(there.contract, there).program == there.program:
                 self.found.pop(there.contract, None)
-        self._keep(mistake.breaks, program, breach, shortened=True, mistake=mistake)
-
-    def _predicted(
-        self, program: Program, mistake: Mistake, like: Breach | None = None
-    ) -> Breach | None:
-        """Return the first breach of a program that this mistake predicts, or None.
-
-        With ``like``, return the first predicted breach that is like that one.
-        """
-        run = self._replay(program)
-        compared = compare(run, self.diagnosis.predictor.predict(run, [mistake]))
-        wanted = None if like is None else signature(like)
-        return next((b for b in plain(compared.predicted) if wanted in (None, signature(b))), None)
+        self._keep(mistake.breaks, *example, shortened=True, mistake=mistake)

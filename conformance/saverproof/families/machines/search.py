@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from saverproof.families.machines.differences import calls_in
-from saverproof.families.machines.following import STEPS_TO_BLAME, Following
+from saverproof.families.machines.following import Following
 from saverproof.families.machines.ledger import LedgerEntry
 from saverproof.families.machines.prediction import compare
+from saverproof.families.machines.showing import STEPS_TO_BLAME
 from saverproof.families.machines.violations import plain
 from saverproof.mistakes import Mistake
 from saverproof.programs.steps.definitions import Program

@@ -1,0 +1,100 @@
+"""Finds programs that show what one known mistake does, even if the saver makes others too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from saverproof.families.machines.blaming import Blaming
+from saverproof.families.machines.prediction import compare, signature, signatures
+from saverproof.families.machines.violations import Violation, plain
+from saverproof.judging.session import Breach
+from saverproof.mistakes import Mistake
+from saverproof.mistakes.programs import programs
+from saverproof.programs.shrinking import shrink
+from saverproof.programs.steps.codec import from_json
+from saverproof.programs.steps.definitions import Program
+
+STEPS_TO_BLAME = 1_000
+"""Steps spent on shortening a program that breaks another family's contract. That family's own
+items shorten theirs further.
+"""
+
+
+@dataclass(slots=True)
+class Showing(Blaming):
+    """A search that knows which mistake a program shows."""
+
+    stands: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """True where a mistake predicts a violation, by the mistake's name and the violation's
+    ``id()``.
+    """
+
+    def _as_known(self, violation: Violation) -> Violation:
+        """Return a violation with the mistake that is now taken to be behind it.
+
+        That is the mistake that has replaced the earlier one, if it predicts what the program
+        shows.
+        """
+        mistake = violation.mistake
+        if mistake is None:
+            return violation
+        standing = self.diagnosis.standing_for(mistake)
+        if standing is mistake or not self._stands_for(standing, violation):
+            return violation
+        return replace(violation, mistake=standing)
+
+    def _stands_for(self, mistake: Mistake, violation: Violation) -> bool:
+        key = (mistake.name, id(violation))
+        if key not in self.stands:
+            predictor = self.diagnosis.predictor
+            run = predictor.replay(violation.program, [mistake], watch_inputs=self.watch_inputs)
+            said = () if run is None else signatures(run)
+            self.stands[key] = signature(violation.breach) in said
+        return self.stands[key]
+
+    def _alone(
+        self, program: Program, name: str, mistake: Mistake
+    ) -> tuple[Program, Breach] | None:
+        """Return a short program that breaks a contract even if this is the saver's only mistake.
+
+        Return its breach with it, or None if there is no such program.
+        """
+        predictor = self.diagnosis.predictor
+
+        def attempt(candidate: Program) -> Program | None:
+            run = predictor.replay(candidate, [mistake], watch_inputs=self.watch_inputs)
+            if run is None:
+                return None
+            breach = next((b for b in plain(run.breaches) if b.contract == name), None)
+            return None if breach is None else run.program[: breach.position]
+
+        start = attempt(program)
+        if start is None:
+            return None
+        short = shrink(start, attempt, STEPS_TO_BLAME)
+        run = self._replay(short)
+        predicted = compare(run, predictor.predict(run, [mistake])).predicted
+        breach = next((b for b in plain(predicted) if b.contract == name), None)
+        return None if breach is None else (short, breach)
+
+    def _example(self, mistake: Mistake) -> tuple[Program, Breach] | None:
+        """Return the program that is known to show a mistake, if the saver answers it so.
+
+        Return with it the first breach that this mistake alone predicts.
+        """
+        known = programs().get(mistake.name)
+        program = () if known is None else from_json(known)
+        breach = self._predicted(program, mistake) if program else None
+        return None if breach is None else (program, breach)
+
+    def _predicted(
+        self, program: Program, mistake: Mistake, like: Breach | None = None
+    ) -> Breach | None:
+        """Return the first breach of a program that this mistake predicts, or None.
+
+        With ``like``, return the first predicted breach that is like that one.
+        """
+        run = self._replay(program)
+        compared = compare(run, self.diagnosis.predictor.predict(run, [mistake]))
+        wanted = None if like is None else signature(like)
+        return next((b for b in plain(compared.predicted) if wanted in (None, signature(b))), None)
