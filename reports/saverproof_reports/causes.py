@@ -2,8 +2,9 @@
 
 Programs show that two findings have one cause. One finding goes if what the other is about is taken
 out of its program; or the shortest program of one shows the other as well; or it needs everything
-that the other needs; or both raise the same error. What follows from a contract by its table
-counts, unless the programs speak against it.
+that the other needs; or both raise the same error; or the known mistake behind one makes the graphs
+of the other come out the same. What follows from a contract by its table counts, unless the
+programs speak against it.
 """
 
 from __future__ import annotations
@@ -126,6 +127,8 @@ def _evidence(one: Contract, other: Contract) -> str | None:
     """Say why the second contract breaks by the cause of the first; None if it does not."""
     if _has_own_mistake(other):
         return None
+    if mistake := _comes_out_alike(one, other):
+        return f"a saver with that mistake alone shows it: {mistake}"
     pairs = [
         (first, second)
         for first in one["violations"]
@@ -140,6 +143,15 @@ def _evidence(one: Contract, other: Contract) -> str | None:
         return None
     alike = any(_needs_all(first, second) for first, second in pairs if not second.get("mistake"))
     return f"its program needs all that the one which breaks {one['id']} needs" if alike else None
+
+
+def _comes_out_alike(one: Contract, other: Contract) -> str | None:
+    """Return the mistake by which the first contract breaks, if all graphs that break the second
+    one come out the same by it; else None.
+    """
+    graphs = [set(found.get("mistakes_alike", ())) for found in other["violations"]]
+    own = (v["mistake"] for v in one["violations"] if v.get("mistake_of") == one["id"])
+    return next((mistake for mistake in own if all(mistake in likes for likes in graphs)), None)
 
 
 def _has_own_mistake(contract: Contract) -> bool:

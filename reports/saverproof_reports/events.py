@@ -67,6 +67,7 @@ _VIOLATION = (
     "may_break",
     "mistake",
     "mistake_of",
+    "mistakes_alike",
     "showed",
     "seen_by",
 )

@@ -67,6 +67,23 @@ def test_alike_programs_say_nothing_of_a_contract_with_a_mistake_of_its_own() ->
     assert causes([first, {**second, "violations": [*second["violations"], *own]}]) == []
 
 
+def test_a_graph_that_a_known_mistake_makes_come_out_alike_is_a_consequence() -> None:
+    first = broken(ROOT, mistake="it forgets", mistake_of=ROOT)
+    second = broken(OTHER, phase="graph", mistakes_alike=["it drops", "it forgets"])
+    (group,) = causes([second, first])
+    assert group["contract"] == ROOT
+    assert group["also"] == [
+        {"contract": OTHER, "why": "a saver with that mistake alone shows it: it forgets"}
+    ]
+
+
+def test_a_graph_of_which_one_api_comes_out_otherwise_is_no_consequence() -> None:
+    first = broken(ROOT, mistake="it forgets", mistake_of=ROOT)
+    alike = broken(OTHER, phase="graph", mistakes_alike=["it forgets"])
+    other = broken(OTHER, phase="graph", mistakes_alike=["it drops"])["violations"]
+    assert causes([first, {**alike, "violations": [*alike["violations"], *other]}]) == []
+
+
 def test_a_contract_with_a_mistake_of_its_own_is_no_consequence() -> None:
     second = broken(OTHER, goes_without=[ROOT])
     own = broken(OTHER, mistake="it forgets", mistake_of=OTHER)["violations"]

@@ -73,6 +73,8 @@ class Finding:
     """
     mistake_of: str = ""
     """The contract that this mistake breaks. It may be another one, which this one follows from."""
+    mistakes_alike: tuple[str, ...] = ()
+    """The known mistakes, in words, each of which alone shows the same difference in a graph."""
     showed: str = ""
     """The number of runs in which the script showed it, such as "2 of 3", if that depends on
     timing; else "".
@@ -81,7 +83,7 @@ class Finding:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Make a finding from the result of ``asdict``."""
-        rows = ("steps", "needs", "goes_without", "also_shows", "may_break")
+        rows = ("steps", "needs", "goes_without", "also_shows", "may_break", "mistakes_alike")
         return cls(**{**data, **{name: tuple(data.get(name, ())) for name in rows}})
 
 

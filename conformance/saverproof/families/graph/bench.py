@@ -101,6 +101,12 @@ class GraphBench:
             self.calls += player.calls
             self.seconds += player.seconds
 
+    def played_on(self, saver: Any, play: Play, expected: list[Observation]) -> GraphComparison:
+        """Play on a saver that is not under test, and compare it with what was expected."""
+        return compare(
+            play.scenario, expected, self._player(play, saver).play(play.scenario.program)
+        )
+
     def alone(self, play: Play) -> GraphComparison:
         """Play on InMemorySaver and on a saver opened for this play alone, and compare them."""
         expected = self.expected(play)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.families.graph.runner import NODES, RESULT, WRITES, Observation
+from saverproof.families.graph.runner import NODES, RESULT, WRITES, Observation, raised
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, GraphScenario
 from saverproof.programs.model.store import ROOT
 from saverproof.programs.values import same
@@ -17,7 +17,8 @@ class GraphDifference:
     """Something that differs from InMemorySaver after the step at ``position``.
 
     ``kind`` is the kind of observation. ``contract`` is the one that the difference breaks.
-    ``path`` leads to the part that differs; ``expected`` and ``observed`` are that part.
+    ``path`` leads to the part that differs; ``expected`` and ``observed`` are that part. ``whole``
+    is all that was observed.
     """
 
     contract: str
@@ -26,6 +27,7 @@ class GraphDifference:
     path: str
     expected: Any
     observed: Any
+    whole: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,10 @@ def compare(
         value = _in_namespaces_listed(wanted, found)
         if contract in differences or same(value, found.value):
             continue
-        parts = narrowed("", value, found.value)
-        differences[contract] = GraphDifference(contract, wanted.position, wanted.kind, *parts)
+        parts = _part(value, found.value)
+        differences[contract] = GraphDifference(
+            contract, wanted.position, wanted.kind, *parts, whole=found.value
+        )
         # After a replay from something else than expected nothing can be said of the replay.
         if contract == scenario.contract or scenario.contract == REPLAY:
             break
@@ -84,6 +88,15 @@ def blamed(scenario: GraphScenario, seen: Observation) -> str:
     if scenario.contract == FUNCTIONAL or seen.position >= scenario.first_replay:
         return scenario.contract
     return SAME
+
+
+def _part(expected: Any, observed: Any) -> tuple[str, Any, Any]:
+    """Return what differs as :func:`narrowed` does, but an exception as a whole: no part of what
+    was expected says which it was.
+    """
+    if raised(expected) or raised(observed):
+        return "", expected, observed
+    return narrowed("", expected, observed)
 
 
 def narrowed(path: str, expected: Any, observed: Any) -> tuple[str, Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from saverproof.families.graph.bench import GraphBench, Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.describing import describe
+from saverproof.families.graph.likening import mistakes_alike
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import reproducer
@@ -44,6 +45,7 @@ def finding(
         ),
         program=program_json(play, difference.contract),
         reproducer=script,
+        mistakes_alike=mistakes_alike(bench, play, difference) if steady else (),
     )
 
 

@@ -27,6 +27,7 @@ Maker = Callable[[Any, Any], Any]
 """A function that makes a compiled graph, given a note and a saver."""
 
 RESULT, NODES, STATE, HISTORY, WRITES = "result", "nodes", "state", "history", "writes"
+_RAISED = "raised"
 MEANING: Mapping[str, str] = {
     RESULT: "what the call gave",
     NODES: "the nodes that were executed",
@@ -43,6 +44,11 @@ class Observation:
     position: int
     kind: str
     value: Any
+
+
+def raised(value: Any) -> bool:
+    """Return whether an observed value stands for an exception."""
+    return isinstance(value, dict) and set(value) == {_RAISED}
 
 
 class NoCheckpoint(Exception):  # noqa: N818 (what there is not)
@@ -111,7 +117,7 @@ class Player:
         except (KeyboardInterrupt, NoCheckpoint):
             raise
         except BaseException as error:  # noqa: BLE001 - nodes fail on purpose, and savers may
-            return {"raised": without_ids(describe(error))}
+            return {_RAISED: without_ids(describe(error))}
         finally:
             self.seconds += time.perf_counter() - started
 

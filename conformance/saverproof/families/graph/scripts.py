@@ -12,7 +12,7 @@ from saverproof.families.graph.bench import Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.rendering import Body
-from saverproof.families.graph.runner import NODES, RESULT, Observation
+from saverproof.families.graph.runner import NODES, RESULT, Observation, raised
 from saverproof.families.graph.scenarios import maker
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
@@ -114,7 +114,7 @@ def _failing(expected: list[Observation]) -> set[int]:
     found = set()
     for seen in expected:
         last = seen.value[-1] if isinstance(seen.value, list) and seen.value else seen.value
-        if seen.kind == RESULT and isinstance(last, dict) and set(last) == {"raised"}:
+        if seen.kind == RESULT and raised(last):
             found.add(seen.position)
     return found
 

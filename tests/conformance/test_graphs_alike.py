@@ -1,0 +1,59 @@
+"""A graph that comes out otherwise is told below the plain flaw that alone makes it so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.conformance import graph_savers
+from tests.conformance.graph_plans import judged, memory_target
+from tests.conformance.judging_support import plan_of
+from tests.crowds.first_savers import FIRST
+
+from saverproof.families.graph.scenarios import FUNCTIONAL, SAME
+from saverproof.families.registry import judged as judged_plan
+from saverproof_reports.causes import causes
+
+SPECIAL = "upsert/special-write-last-wins"
+
+
+def of_contracts(*outcomes: Any) -> list[dict[str, Any]]:
+    """The broken contracts as a report has them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for outcome in outcomes:
+        for each in outcome.findings:
+            found.setdefault(each.contract, []).append(
+                {
+                    "phase": each.phase,
+                    "observed": each.observed,
+                    "steps": each.steps,
+                    "mistake": each.mistake,
+                    "mistake_of": each.mistake_of,
+                    "mistakes_alike": each.mistakes_alike,
+                }
+            )
+    return [{"id": name, "violations": violations} for name, violations in found.items()]
+
+
+def test_a_saver_of_another_make_is_likened_to_the_mistake_it_has(tmp_path: Path) -> None:
+    [first] = (one for one in FIRST if one.name == "one-table")
+    [name] = (flaw.name for flaw in first.flaws if flaw.contract == SPECIAL)
+    saver = first.but_for("piles-up", [name])
+    target = saver.target()
+    graphs, plain = (
+        judged_plan(plan_of(target, family, "sync", tmp_path, seed=0, facts=saver.facts()), target)
+        for family in ("graph", "upsert")
+    )
+    assert {each.contract for each in graphs.findings} == {SAME, FUNCTIONAL}
+    [own] = (each for each in plain.findings if each.contract == SPECIAL)
+    assert all(own.mistake in each.mistakes_alike for each in graphs.findings)
+    [group] = causes(of_contracts(graphs, plain))
+    assert group["contract"] == SPECIAL
+    assert {entry["contract"] for entry in group["also"]} >= {SAME, FUNCTIONAL}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_no_known_mistake_does_is_likened_to_none(tmp_path: Path) -> None:
+    outcome = judged(memory_target(graph_savers.EmptiesCopies), tmp_path, "sync")
+    assert outcome.findings
+    assert all(each.mistakes_alike == () for each in outcome.findings)
