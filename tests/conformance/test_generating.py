@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from tests.wrong_savers.registry import opener
@@ -18,6 +19,7 @@ from saverproof.programs.model.store import Model
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import Program, Put, PutWrites
 from saverproof.programs.theme import Theme
+from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 
 RIGHT = Target(name="right", open=opener(ReferenceSaver))
@@ -83,12 +85,19 @@ def test_a_step_is_always_found() -> None:
     assert isinstance(next_step(Model(), Random(0), theme), Put)
 
 
+def _counting(updates: int, supersteps: int) -> dict[str, Any]:
+    return {"counters_since_delta_snapshot": {"log": [updates, supersteps]}}
+
+
 @pytest.mark.parametrize(
     ("step", "why"),
     [
         (Put("a", "", 1, parent=1), "no ancestor of itself"),
         (Put("a", "", 1, parent=2), None),
         (Put("a", "", 2, copy_of=9), "needs its source"),
+        (Put("a", "", 1, metadata=_counting(1, 1)), "has a version"),
+        (Put("a", "", 1, metadata=_counting(0, 1)), None),
+        (Put("a", "", 1, changes=(("log", None),), metadata=_counting(1, 1)), None),
         (PutWrites("a", "", 1, 0, (), path="~p"), "null task"),
         (PutWrites("a", "", 1, 1, (), path="~p"), None),
     ],
@@ -96,3 +105,10 @@ def test_a_step_is_always_found() -> None:
 def test_what_langgraph_never_does_is_not_legal(step: Put | PutWrites, why: str | None) -> None:
     found = objection(step, Model())
     assert (found is None) if why is None else (why in str(found))
+
+
+def test_a_delta_channel_that_was_updated_may_have_its_version_from_the_parent() -> None:
+    model = Model()
+    model.apply(Put("a", "", 1, changes=(("log", Value("integer", 1)),)))
+    assert objection(Put("a", "", 2, 1, metadata=_counting(1, 1)), model) is None
+    assert objection(Put("a", "", 2, metadata=_counting(1, 1)), model) is not None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from saverproof.programs.model.records import SPECIAL_INDEX
+from saverproof.programs.model.records import SPECIAL_INDEX, counted
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -32,6 +32,8 @@ def _(step: Put, model: Model) -> str | None:
         return "a checkpoint is no ancestor of itself"
     if present is not None and present.step == step:
         return None
+    if _counts_what_has_no_version(step, model):
+        return "a channel that was updated since its snapshot has a version"
     if step.copy_of is not None:
         source = history.get(step.copy_of)
         if source is None or present is not None:
@@ -55,6 +57,18 @@ def _is_among_its_ancestors(step: Put, model: Model) -> bool:
     while ancestor is not None and ancestor != step.number:
         ancestor = history[ancestor].parent if ancestor in history else None
     return ancestor is not None
+
+
+def _counts_what_has_no_version(step: Put, model: Model) -> bool:
+    """Return whether the metadata count updates of a delta channel that has none.
+
+    LangGraph gives a channel a version in the superstep that it counts as an update
+    (``PregelLoop._put_checkpoint``). It counts supersteps of unused channels, too.
+    """
+    updated = {name for name, (updates, _) in counted(step.metadata or {}).items() if updates}
+    parent = model.history(step.thread, step.namespace).get(step.parent or 0)
+    inherited = {} if parent is None else parent.channels
+    return not updated <= {*inherited, *(name for name, _ in step.changes)}
 
 
 def _has_children(step: Put, model: Model) -> bool:

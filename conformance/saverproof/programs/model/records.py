@@ -137,8 +137,15 @@ def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
 
     A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
     """
-    counters = (record.metadata.get("counters_since_delta_snapshot") for record in records)
-    return tuple(sorted({name for counted in counters for name in counted or ()}))
+    return tuple(sorted({name for record in records for name in counted(record.metadata)}))
+
+
+def counted(metadata: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
+    """Return the delta channels that metadata name, each with its updates and supersteps since its
+    last snapshot.
+    """
+    counters: Mapping[str, tuple[int, int]] = metadata.get("counters_since_delta_snapshot") or {}
+    return counters
 
 
 @dataclass(frozen=True, slots=True)
