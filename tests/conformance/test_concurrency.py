@@ -113,6 +113,10 @@ EXCEPT = {
     # No calls of a history are questions or answers of a graph.
     "prune-of-questions-by-what-was-newest": GRAPHS,
     "prune-writes-answers-anew": GRAPHS,
+    "copy-of-questions-first": GRAPHS,
+    "copy-takes-questions-away": GRAPHS,
+    "deletion-fills-tables-anew": GRAPHS,
+    "runs-deleted-with-new-questions": GRAPHS,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,
 }

@@ -21,8 +21,9 @@ from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import PRUNE
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
-from saverproof.families.concurrency.graph_scenes import SCENE
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.holding import AWAIT, Holding, Place, Places, Probing, chosen
+from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.schedules import UPKEEP
 from saverproof.families.concurrency.tidied_graphs import first_difference
 from saverproof.families.graph.runner import RESULT, STATE, Observation
@@ -128,7 +129,7 @@ def test_a_finding_says_where_the_prune_stood_and_is_played_again(
     outcome = judged("by_what_was_newest", tmp_path, "sync", monkeypatch)
     (found,) = outcome.findings
     assert found.contract == PRUNE
-    assert found.program["scene"] == SCENE
+    assert found.program["scene"] == UPKEEP_OF_GRAPHS[CallKind.PRUNE].scene
     graph, beside, step = found.steps
     assert graph.startswith("graph 'asking_on'")
     assert "held at line" in beside
@@ -242,7 +243,7 @@ def test_a_step_that_raised_says_nothing_and_what_is_lost_afterwards_does() -> N
     assert first_difference(alone, alone) is None
     assert first_difference(alone, seen({"raised": "locked"}, {"next": []})) is None
     lost = first_difference(alone, seen({"log": ["in"]}, {"next": []}))
-    assert lost == [0, STATE, "['next']", "['ask']", "[]"]
+    assert lost == [0, STATE, "['next']", "['ask']", "[]", False]
     unread = first_difference(alone, seen({"log": ["in"]}, {"raised": "gone"}))
     assert unread is not None
     assert unread[1] == STATE

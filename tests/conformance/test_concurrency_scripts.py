@@ -33,7 +33,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.graph_scenes import SCENE as GRAPHS
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.iteration import BETWEEN, By, method_of
@@ -72,7 +72,12 @@ def held(saver: type, at: str) -> dict[str, Any]:
     lines, first = inspect.getsourcelines(saver.prune)  # type: ignore[attr-defined]
     line = next(number for number, text in enumerate(lines, first) if at in text)
     place = encode(Place(inspect.getfile(saver), line))
-    return {"scene": GRAPHS, "name": "three questions of one node", "inside": False, "place": place}
+    return {
+        "scene": UPKEEP_OF_GRAPHS[CallKind.PRUNE].scene,
+        "name": "three questions of one node",
+        "inside": False,
+        "place": place,
+    }
 
 
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}

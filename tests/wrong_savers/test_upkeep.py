@@ -26,8 +26,12 @@ from tests.wrong_savers.upkeep import (
     ValuesFoundByVersionAlone,
 )
 from tests.wrong_savers.upkeep_of_graphs import (
+    CopyOfQuestionsFirst,
+    CopyTakesQuestionsAway,
+    DeletionFillsTablesAnew,
     PruneOfQuestionsByWhatWasNewest,
     PruneWritesAnswersAnew,
+    RunsDeletedWithNewQuestions,
 )
 
 
@@ -102,6 +106,45 @@ def copied_beside_a_subgraph(probe: Probe) -> bool:
     return copied in {(4, 2), (5, 3)}
 
 
+def copied_beside_an_answer(probe: Probe) -> bool:
+    def answer() -> None:
+        probe.write(2, [("__resume__", ["one"])], "t9")
+        probe.put(3, parent=2)
+
+    with before_transaction(probe, 2, answer):
+        probe.call("copy_thread", "a", "c")
+    answers = [value for _, channel, value in probe.pending("c", "", 2) if channel == "__resume__"]
+    return 3 not in probe.ids(probe.config("c")) or answers == [["one"]]
+
+
+def asked_beside_a_copy(probe: Probe) -> bool:
+    probe.write(2, [("__interrupt__", "who?")], "t9")
+    seen = [probe.pending("a", "", 2)]
+    with before_transaction(probe, 2, lambda: seen.append(probe.pending("a", "", 2))):
+        probe.call("copy_thread", "a", "c")
+    return all(one == seen[0] for one in seen)
+
+
+def put_beside_a_deletion(probe: Probe) -> bool:
+    with before_transaction(probe, 1, lambda: probe.put(3, thread="b")):
+        probe.call("delete_thread", "a")
+    return 3 in probe.ids(probe.config("b"))
+
+
+def runs_deleted_beside_a_question(probe: Probe) -> bool:
+    probe.put(1, thread="r", metadata={"run_id": "old"})
+    new = {"run_id": "new"}
+    probe.put(2, thread="r", parent=1, metadata=new)
+
+    def ask() -> None:
+        probe.put(3, thread="r", parent=2, metadata=new)
+        probe.write(3, [("__interrupt__", "who?")], "t9", thread="r")
+
+    with before_transaction(probe, 2, ask):
+        probe.call("delete_for_runs", ["old"])
+    return 3 not in probe.ids(probe.config("r")) or bool(probe.pending("r", "", 3))
+
+
 def runs_deleted_beside_a_put(probe: Probe) -> bool:
     probe.put(1, thread="r", metadata={"run_id": "old"})
     new = {"run_id": "new"}
@@ -131,7 +174,11 @@ def put_late(probe: Probe) -> bool:
         (PruneWritesAnswersAnew, SqliteReference, pruned_beside_an_answer),
         (CopyTableByTable, SqliteReference, copied_beside_a_batch),
         (CopyRowByRow, SqliteReference, copied_beside_a_subgraph),
+        (CopyOfQuestionsFirst, SqliteReference, copied_beside_an_answer),
+        (CopyTakesQuestionsAway, SqliteReference, asked_beside_a_copy),
         (RunsDeletedByThread, SqliteReference, runs_deleted_beside_a_put),
+        (RunsDeletedWithNewQuestions, SqliteReference, runs_deleted_beside_a_question),
+        (DeletionFillsTablesAnew, SqliteReference, put_beside_a_deletion),
         (DeletionInTwoTransactions, SqliteReference, deleted_beside_a_batch),
         (ValuesFoundByVersionAlone, ReferenceSaver, put_late),
     ],

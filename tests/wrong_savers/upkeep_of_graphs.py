@@ -1,4 +1,4 @@
-"""Savers whose prune breaks a graph that goes on beside it, and no run of plain calls."""
+"""Savers whose upkeep breaks a graph that goes on beside it, and no run of plain calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
-from tests.wrong_savers.upkeep import PRUNE
+from tests.wrong_savers.upkeep import COPY, DELETION, PRUNE
 
 NEWEST_OF_EACH = "SELECT ns, max(id) FROM checkpoints WHERE thread = ? GROUP BY ns"
 CONTROL = "thread = ? AND position < 0"
@@ -51,3 +51,84 @@ class PruneWritesAnswersAnew(InThreads, SqliteReference):
 
     def _control_of(self, thread: str) -> Sequence[tuple[Any, ...]]:
         return self.database.rows(f"SELECT * FROM writes WHERE {CONTROL}", thread)
+
+
+# -- copies -------------------------------------------------------------------------------
+
+
+@wrong(COPY, "questions and answers are copied, then the rest: it has more than was answered")
+class CopyOfQuestionsFirst(InThreads, SqliteReference):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id == target_thread_id:
+            return
+        with self.database.writing():
+            self.database.run(
+                "INSERT OR REPLACE INTO writes SELECT ?, ns, id, task, position, channel, type, "
+                f"value, path FROM writes WHERE {CONTROL}",
+                *(target_thread_id, source_thread_id),
+            )
+        with self.database.writing():
+            self._copy_checkpoints(source_thread_id, target_thread_id)
+            self.database.run(
+                "INSERT OR REPLACE INTO writes SELECT ?, ns, id, task, position, channel, type, "
+                "value, path FROM writes WHERE thread = ? AND position >= 0",
+                *(target_thread_id, source_thread_id),
+            )
+
+
+@wrong(COPY, "questions and answers change hands, and are given back when the copy is made")
+class CopyTakesQuestionsAway(InThreads, SqliteReference):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id == target_thread_id:
+            return
+        with self.database.writing():
+            self.database.run(
+                f"UPDATE OR REPLACE writes SET thread = ? WHERE {CONTROL}",
+                *(target_thread_id, source_thread_id),
+            )
+        with self.database.writing():
+            self._copy_checkpoints(source_thread_id, target_thread_id)
+            self.database.run(
+                "INSERT OR IGNORE INTO writes SELECT ?, ns, id, task, position, channel, type, "
+                f"value, path FROM writes WHERE {CONTROL}",
+                *(source_thread_id, target_thread_id),
+            )
+            self._copy_writes(source_thread_id, target_thread_id)
+
+
+# -- deletions ----------------------------------------------------------------------------
+
+
+@wrong(DELETION, "what is of other threads is read, and the tables are filled with it anew")
+class DeletionFillsTablesAnew(InThreads, SqliteReference):
+    def delete_thread(self, thread_id: str) -> None:
+        tables = {"checkpoints": 8, "writes": 9}
+        with self.database.reading():
+            kept = {
+                table: self.database.rows(f"SELECT * FROM {table} WHERE thread <> ?", thread_id)
+                for table in tables
+            }
+        with self.database.writing():
+            for table, width in tables.items():
+                self.database.run(f"DELETE FROM {table}")
+                marks = ", ".join("?" * width)
+                for row in kept[table]:
+                    self.database.run(f"INSERT INTO {table} VALUES ({marks})", *row)
+
+
+@wrong(DELETION, "questions go unless their checkpoint was seen to be another run's: new ones too")
+class RunsDeletedWithNewQuestions(InThreads, SqliteReference):
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        with self.database.reading():
+            rows = [(self._load_metadata(row.metadata).get("run_id"), row) for row in self._rows()]
+        theirs = {row.thread for run, row in rows if run in run_ids}
+        others = [row for run, row in rows if run not in run_ids]
+        super().delete_for_runs(run_ids)
+        with self.database.writing():
+            for thread in theirs:
+                kept = [row for row in others if row.thread == thread]
+                known = " AND ".join(["NOT (ns = ? AND id = ?)"] * len(kept)) or "TRUE"
+                self.database.run(
+                    f"DELETE FROM writes WHERE {CONTROL} AND {known}",
+                    *(thread, *(one for row in kept for one in (row.ns, row.id))),
+                )

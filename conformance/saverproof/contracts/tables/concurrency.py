@@ -176,11 +176,12 @@ COPY_OF_ONE_MOMENT = Contract(
     id="concurrency/copy-of-one-moment",
     statement=(
         "`copy_thread` makes a copy of one moment: with each checkpoint and batch of writes all "
-        "that had been acknowledged before it, in every namespace, whatever a run puts meanwhile."
+        "that had been acknowledged before it, in every namespace, whatever a run puts meanwhile; "
+        "that run comes out as without it."
     ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.copy_thread` (all checkpoints and "
-        "writes, the complete parent chain)"
+        "writes, the complete parent chain; nothing of the source is changed)"
     ),
     wrong="checkpoints and writes are copied one after the other while others are put",
     matters=(
@@ -196,7 +197,8 @@ DELETION_IS_WHOLE = Contract(
     statement=(
         'When `delete_thread` or `prune` with "delete" returns, nothing is left of before it '
         "began, and what is put from then on is there whole; `delete_for_runs` leaves all that "
-        "another run of the thread puts meanwhile."
+        "another run of the thread puts meanwhile. Graphs of other threads, and of other runs that "
+        "have put what they go on with, come out as without it."
     ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.delete_thread` and `delete_for_runs` "

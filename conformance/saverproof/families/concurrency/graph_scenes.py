@@ -1,4 +1,4 @@
-"""Plays graphs that wait and go on while their thread is pruned, and judges what came of it."""
+"""Plays graphs that wait and go on while someone tidies up, and judges what came of it."""
 
 from __future__ import annotations
 
@@ -8,123 +8,166 @@ from typing import Any
 
 from saverproof.families.concurrency import tidied_graphs
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import PRUNE, THREADS
+from saverproof.families.concurrency.contract_ids import THREADS
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS, GraphUpkeep, scenario
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.scenes import died
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.runner import MEANING
-from saverproof.families.graph.scenarios import maker, scenario
+from saverproof.families.graph.scenarios import maker
 from saverproof.programs import small
 from saverproof.programs.steps.codec import decode
-from saverproof.programs.steps.definitions import ListTuples, Program
+from saverproof.programs.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    ListTuples,
+    Program,
+    Step,
+)
 from saverproof.programs.values import Value
 from saverproof_faults.kill import DiedBy
 
-SCENE = "graphs beside a prune"
-NAMES = (
-    "three questions of one node",
-    "a question inside",
-    "questions side by side, answered one by one",
-)
-"""Scenarios in which graphs wait for someone, in the root and in a subgraph, and for several."""
+SCENES: Mapping[str, GraphUpkeep] = {one.scene: one for one in UPKEEP_OF_GRAPHS.values()}
+"""What is called in each scene of graphs."""
 _CHILD = "child:1"
 _START = "__start__"
 """The channel of the input: the next checkpoint is without it."""
-_WAITING: Program = (
-    small.checkpoint("a", 1, also={_START: Value("list", 1)}),
-    small.checkpoint("a", 2, 1, also={_START: None}),
-    small.checkpoint("a", 11, None, _CHILD, also={_START: Value("list", 2)}),
-    small.checkpoint("a", 12, 11, _CHILD, also={_START: None}),
-    small.batch("a", 2, 1, 0, ("__interrupt__", 1), ("__resume__", 2)),
-    small.batch("a", 12, 2, 0, ("__interrupt__", 1), ("__resume__", 2), namespace=_CHILD),
-    small.PRUNE,
-    ListTuples("a", ""),
-    ListTuples("a", _CHILD),
-)
-"""What a graph stores that waits, in itself and in a subgraph, and what is left of it."""
 
 
-def prune_beside_graphs(
+def _waiting(thread: str, run: str, first: int) -> Program:
+    """What a graph stores that waits, in itself and in a subgraph."""
+    second, inside, waits = first + 1, first + 10, first + 11
+    asked = (("__interrupt__", 1), ("__resume__", 2))
+    return (
+        small.checkpoint(thread, first, run=run, also={_START: Value("list", 1)}),
+        small.checkpoint(thread, second, first, run=run, also={_START: None}),
+        small.checkpoint(
+            thread,
+            inside,
+            namespace=_CHILD,
+            run=run,
+            started_by=second,
+            also={_START: Value("list", 2)},
+        ),
+        small.checkpoint(
+            thread, waits, inside, _CHILD, run=run, started_by=second, also={_START: None}
+        ),
+        small.batch(thread, second, 1, 0, *asked),
+        small.batch(thread, waits, 2, 0, *asked, namespace=_CHILD),
+    )
+
+
+def _alone(operation: Step, shown: str, *more: Step) -> Program:
+    """The operation where nobody is beside it, and what is left or made then."""
+    looks = (ListTuples(shown, ""), ListTuples(shown, _CHILD))
+    return (*_waiting("a", "run-1", 1), *more, operation, *looks)
+
+
+_ALONE: Mapping[CallKind, Program] = {
+    CallKind.PRUNE: _alone(small.PRUNE, "a"),
+    CallKind.COPY: (
+        *_alone(CopyThread("a", "c"), "c"),
+        ListTuples("a", ""),
+        ListTuples("a", _CHILD),
+    ),
+    CallKind.DELETE: _alone(DeleteThread("b"), "a", *_waiting("b", "run-2", 3)),
+    CallKind.DELETE_RUN: _alone(DeleteForRuns(("run-2",)), "a", *_waiting("a", "run-2", 3)),
+}
+
+
+def beside_graphs(
     bench: CallerBench,
     record: SceneRecord,
     flaws: SequentialFlaws,
+    upkeep: GraphUpkeep,
     most: int,
-    names: Collection[str] = NAMES,
+    names: Collection[str] = (),
 ) -> bool:
-    """Play graphs while a prune of their thread is held at up to ``most`` of its places; whether
-    one of them went on meanwhile, and came out as it does alone.
+    """Play graphs while an operation is held at up to ``most`` of its places; whether one of them
+    went on meanwhile, and came out as it does alone.
     """
     capabilities = bench.plan.facts["capabilities"]
-    playable = [name for name in names if scenario(name).objection(capabilities) is None]
+    wanted = names or upkeep.names
+    playable = [name for name in wanted if scenario(name).objection(capabilities) is None]
     if not playable:
         return False
     with bench.store() as store:
-        arguments = store | {"scenarios": playable, "most": most}
+        arguments = store | {"scenarios": playable, "most": most, "kind": upkeep.kind.value}
         result = bench.played(tidied_graphs.play, arguments)
-    record.scenes["graphs whose thread is pruned meanwhile"] += 1
-    scene = {"scene": SCENE, "name": playable[0]}
+    record.scenes[upkeep.scene] += 1
+    scene = {"scene": upkeep.scene, "name": playable[0]}
     end = died(THREADS, result)
     if end is not None:
         record.saw([end], scene)
         return False
     if result.died_by is not DiedBy.FINISHED:
-        record.tally.note(f"{SCENE}: {result.ending()} {result.stacks}".strip()[:300])
+        record.tally.note(f"{upkeep.scene}: {result.ending()} {result.stacks}".strip()[:300])
         return False
-    return _judged(bench, record, flaws, result.value, scene)
+    return _judged(bench, record, flaws, upkeep, result.value, scene)
 
 
 def _judged(
     bench: CallerBench,
     record: SceneRecord,
     flaws: SequentialFlaws,
+    upkeep: GraphUpkeep,
     seen: Mapping[str, Any],
     scene: dict[str, Any],
 ) -> bool:
     tally, still = record.tally, seen["standstill"]
-    record.raised.update(f"prune: {error}" for error in seen["raised"])
+    record.raised.update(seen["raised"])
     right = [one for one in seen["plays"] if one["difference"] is None and one["overtaken"]]
-    tally.agreed(PRUNE, len(right))
+    tally.agreed(upkeep.contract, len(right))
     for one in seen["plays"]:
         if one["difference"] is None:
             continue
-        problem = _problem(one, bench.plan.api)
+        problem = _problem(upkeep, one, bench.plan.api)
         if not seen["steady"]:
-            # The prune need not be the cause, and is not known to be harmless either.
-            tally.unsure([PRUNE], f"the graph of {one['scenario']!r} comes out otherwise by itself")
+            # The operation need not be the cause, and is not known to be harmless either.
+            why = f"the graph of {one['scenario']!r} comes out otherwise by itself"
+            tally.unsure([upkeep.contract], why)
         elif seen["at_rest"] is not None:
-            record.saw_alone([problem], flaws.look_into_program(_WAITING))
+            record.saw_alone([problem], flaws.look_into_program(_ALONE[upkeep.kind]))
         else:
             told = {"name": one["scenario"], "inside": one["inside"], "place": one["place"]}
             record.saw([problem], scene | told)
     if still is not None and still["hung"]:
         how = f"no answer for {still['seconds']:g} s"
-        expected = "the graph to go on, and the prune to be answered"
-        summary = "a graph hangs while its thread is pruned"
+        expected = f"the graph to go on, and the {upkeep.doing} to be answered"
+        summary = f"a graph hangs beside a {upkeep.doing}"
         record.saw([Problem(THREADS, summary, expected, how, stacks=still["stacks"])], scene)
     elif seen["trouble"] or still is not None:
         why = seen["trouble"] or f"not over after {still['seconds']:g} s"
-        tally.note(f"{SCENE}: {why}"[:300])
+        tally.note(f"{upkeep.scene}: {why}"[:300])
     return bool(right)
 
 
-def _problem(play: Mapping[str, Any], api: str) -> Problem:
-    position, kind, path, expected, observed = play["difference"]
-    return Problem(
-        PRUNE,
-        f"a graph whose thread is pruned meanwhile comes out otherwise: {MEANING[kind]}",
-        f"as without the prune, {MEANING[kind]}{path and f', at {path}'}: {expected}",
-        observed,
-        steps=tuple(_steps(play, position, api)),
-    )
+def _problem(upkeep: GraphUpkeep, play: Mapping[str, Any], api: str) -> Problem:
+    position, kind, path, expected, observed, with_copy = play["difference"]
+    beside = f"beside a {upkeep.doing}"
+    if kind == tidied_graphs.COPY:
+        summary = "a copy is of no moment, with whose thread a graph goes on meanwhile"
+    else:
+        who = "a graph that goes on with a copy" if with_copy else f"a graph {beside}"
+        summary = f"{who} comes out otherwise: {MEANING[kind]}"
+        at = path and f", at {path}"
+        expected = f"as without the {upkeep.doing}, {MEANING[kind]}{at}: {expected}"
+    steps = tuple(_steps(upkeep, play, position, api))
+    return Problem(upkeep.contract, summary, expected, observed, steps=steps)
 
 
-def _steps(play: Mapping[str, Any], position: int, api: str) -> Iterator[str]:
+def _steps(upkeep: GraphUpkeep, play: Mapping[str, Any], position: int, api: str) -> Iterator[str]:
     known = scenario(play["scenario"])
     place = decode(Place, play["place"])
     yield f"graph {known.graph!r}: {getdoc(maker(known.graph, api))}"
     begins = "its first node begins" if play["inside"] else "it begins"
-    yield f"beside each step a prune of the thread: called as {begins}, held {place.describe()}"
-    for step in known.program[: position + 1]:
-        yield describe(step)
+    steps = upkeep.steps(known, inside=play["inside"])
+    each = "the last step" if len(steps) == 1 else "each step"
+    yield f"beside {each} a {upkeep.doing}: called as {begins}, held {place.describe()}"
+    for number, step in enumerate(known.program[: position + 1]):
+        run = upkeep.run_of(known, number)
+        yield describe(step) + (f", in {run}" if run else "")

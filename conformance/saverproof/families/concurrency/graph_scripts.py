@@ -7,8 +7,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from saverproof.families.concurrency.graph_scenes import SCENES
+from saverproof.families.concurrency.graph_upkeep import scenario
 from saverproof.families.concurrency.holding import AWAIT, Place
-from saverproof.families.graph.scenarios import maker, scenario
+from saverproof.families.concurrency.records import CallKind
+from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import imports_of
 from saverproof.families.graph.steps import Answer, GraphStep, Invoke
 from saverproof.programs.steps.codec import decode
@@ -17,6 +20,8 @@ from saverproof.scripts.source import literal
 
 def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
     """The graph, what it is given, and where the prune is held; {} for what a script cannot say."""
+    if SCENES[scene["scene"]].kind is not CallKind.PRUNE:
+        return {}
     known = scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
     if "place" not in scene or not all(inputs):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from saverproof.families.concurrency.schedules import UPKEEP, folders_of, lines_in
+from saverproof.families.concurrency.schedules import UPKEEP, could_run, folders_of, lines_in
 from saverproof.process import stacks
 
 _LONGEST_S = 0.5
@@ -79,11 +79,17 @@ class Probing:
         last = self._pending
         if last is None or concurrent.futures.wait([last], _GLANCE_S).done:
             return False
-        # As long as no thread has moved, nothing has changed.
-        return stacks.of_others() == self._blocked or not self._is_answered(last)
+        if not _others_go_on() and stacks.of_others() == self._blocked:
+            # As long as no thread has moved, or could, nothing has changed.
+            return True
+        return not self._is_answered(last)
 
     def _is_answered(self, write: concurrent.futures.Future[Any]) -> bool:
+        until = time.monotonic() + _LONGEST_S
         answered = bool(concurrent.futures.wait([write], self._patience_s).done)
+        while not answered and _others_go_on() and time.monotonic() < until:
+            # On a busy machine it is late, which says nothing of what is in its way.
+            answered = bool(concurrent.futures.wait([write], _GLANCE_S).done)
         self._blocked = None if answered else stacks.of_others()
         return answered
 
@@ -184,6 +190,11 @@ class _Awaited:
             turn += 1
             if self._places.doing is not None:
                 yield from self._places.doing.await_at(Place(AWAIT, turn)).__await__()
+
+
+def _others_go_on() -> bool:
+    """Whether another thread of this process waits for nothing but a processor, or a disk."""
+    return could_run(os.getpid(), but=threading.get_native_id(), states="RD")
 
 
 def _on_a_loop() -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.concurrency import (
     agreeing,
-    graph_scenes,
     late_writing,
     loop_judging,
     upkeep,
@@ -18,6 +17,7 @@ from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
+from saverproof.families.concurrency.graph_scenes import SCENES, beside_graphs
 from saverproof.families.concurrency.histories import (
     CallPlan,
     Played,
@@ -106,17 +106,22 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
                 record.tally.unsure([contract], "no call of a driver that is known was seen")
         case upkeep.SCENE:
             return _upkeep(bench, data, contract, record)
-        case graph_scenes.SCENE:
-            flaws = SequentialFlaws(bench.plan, bench.target)
-            most = EFFORTS[bench.plan.profile].places
-            met = graph_scenes.prune_beside_graphs(bench, record, flaws, most, (data["name"],))
-            if not met:
-                record.tally.unsure([contract], "no step of the graph fell into the prune")
+        case scene if scene in SCENES:
+            _graphs(bench, data, contract, record)
         case "history":
             return _histories(bench, _script(data), contract, record)
         case other:
             raise ValueError(f"found the scene {other!r:.60}, which is unknown")
     return 1
+
+
+def _graphs(
+    bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord
+) -> None:
+    flaws, beside = SequentialFlaws(bench.plan, bench.target), SCENES[data["scene"]]
+    most = EFFORTS[bench.plan.profile].places
+    if not beside_graphs(bench, record, flaws, beside, most, (data["name"],)):
+        record.tally.unsure([contract], f"no step of the graph fell into the {beside.doing}")
 
 
 def _upkeep(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:

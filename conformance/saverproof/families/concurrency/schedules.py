@@ -167,13 +167,14 @@ def _others_could_run() -> bool:
     return could_run(os.getpid(), but=threading.get_native_id())
 
 
-def could_run(process: int, *, but: int = 0) -> bool:
+def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
     """Whether a thread of a process waits for nothing but a processor, as on a machine that has
-    much else to do. ``but`` is one that does not count. False where the system does not tell.
+    much else to do; in the state "D" it waits for a disk. ``but`` is one that does not count. False
+    where the system does not tell.
     """
     try:
         tasks = os.listdir(f"/proc/{process}/task")
-        return any(_state_of(process, task) == "R" for task in tasks if task != str(but))
+        return any(_state_of(process, task) in states for task in tasks if task != str(but))
     except OSError:
         return False
 

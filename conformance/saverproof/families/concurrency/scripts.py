@@ -24,7 +24,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.graph_scenes import SCENE as GRAPHS_SCENE
+from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
@@ -113,7 +113,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
             return ""
     imports: Sequence[str] = _WAITS
-    if scene.get("scene") == GRAPHS_SCENE:
+    if scene.get("scene") in GRAPHS_SCENES:
         told = graph_words(scene, api)
         if not told:
             return ""
@@ -129,7 +129,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
 
 def _template(name: str, scene: dict[str, Any]) -> str:
     """The template for a contract, among those of this package."""
-    if scene.get("scene") == GRAPHS_SCENE:
+    if scene.get("scene") in GRAPHS_SCENES:
         return "graph_pruned"
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"

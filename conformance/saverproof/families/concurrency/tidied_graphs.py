@@ -1,11 +1,7 @@
-"""What runs in the process in which graphs run, wait and go on while their thread is pruned."""
+"""What runs in the process in which graphs run, wait and go on while someone tidies up beside."""
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
-import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -14,31 +10,49 @@ from typing import Any
 from langsmith.run_helpers import tracing_context
 
 from saverproof.families.concurrency.child import Scene
-from saverproof.families.concurrency.holding import Holding, Place, Places, Probing, chosen
-from saverproof.families.concurrency.schedules import UPKEEP, Schedule
+from saverproof.families.concurrency.copied_graphs import Copied, GraphCalls, ShownThread
+from saverproof.families.concurrency.graph_upkeep import (
+    THREAD,
+    UPKEEP_OF_GRAPHS,
+    Call,
+    GraphUpkeep,
+    RunningPlayer,
+    scenario,
+)
+from saverproof.families.concurrency.held_calls import HeldCalls, Made
+from saverproof.families.concurrency.holding import Holding, Place
+from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.graph.comparing import narrowed
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.node_log import Notes
-from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation, Player
-from saverproof.families.graph.scenarios import GraphScenario, maker, scenario
+from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation
+from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.programs.steps.codec import encode
 from saverproof.programs.values import same, show
-from saverproof.savers.targets.calling import api_of
+from saverproof.savers.targets.calling import api_of, every
 from saverproof_faults.kill import Acks
 
 MODE = "async"
 """As graphs save unless they are told otherwise; every release of LangGraph knows it."""
 PROBE_TASK = "00000000-0000-4000-8000-0000000000aa"
-_THREAD = "a"
+COPY = "copy"
+"""The kind of a difference in a copy itself; others are those of observations."""
 _WIDTH = 600
+_ONE_MOMENT = "the thread as it was at one moment while it was copied"
+
+Difference = list[Any]
+"""Position, kind and path of what differs first, both in words, and whether it is in a graph that
+goes on with a copy.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
     """How a play differs from one that nobody disturbs.
 
-    A prune begins ``inside`` the first node of a step, or before the step, and is held at a place
-    until the step is over. Without a place it is whole, and between two steps.
+    An operation begins ``inside`` the first node of a step, or before the step, and is held at a
+    place until the step is over. Without a place it is whole, and between two steps.
     """
 
     place: Place | None = None
@@ -60,43 +74,50 @@ class NodeNotes(Notes):
 
 
 @dataclass(slots=True)
+class Played:
+    """What was seen of a graph, how often an operation was overtaken by a step, and its copies, by
+    the step beside which each was made.
+    """
+
+    seen: list[Observation] = field(default_factory=list)
+    overtaken: int = 0
+    copies: dict[int, tuple[str, Copied]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class TidiedGraphs:
     """Plays of graphs on one saver, each on a thread of its own.
 
-    ``plays`` has for each its scenario, place, whether it was inside, how often the prune was
-    overtaken by a step, and what differed from the play alone: position, kind, path, expected and
-    observed, or None. ``raised`` are the prunes that did.
+    ``plays`` has for each its scenario, place, whether it was inside, how often the operation was
+    overtaken by a step, and what differed from the play alone, or None. ``raised`` are the
+    operations that did.
     """
 
     scene: Scene
+    upkeep: GraphUpkeep
     names: tuple[str, ...]
     most: int
-    places: Places = field(default_factory=Places)
     plays: list[dict[str, Any]] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
     steady: bool = True
-    at_rest: list[Any] | None = None
+    at_rest: Difference | None = None
     _numbers: Iterator[int] = field(default_factory=count)
-    _saver: Any = None
-    _tracer: Any = None
-    _pool: concurrent.futures.ThreadPoolExecutor = field(init=False)
+    _calls: GraphCalls = field(default_factory=GraphCalls)
+    _held: HeldCalls = field(init=False)
 
     def play(self) -> None:
         """Play every scenario alone, then at places until one comes out otherwise."""
         with self.scene.saver() as saver, tracing_context(enabled=False):
-            self._saver = saver
-            self._tracer = self.places.tracer(saver)
-            if self.scene.api == "async":
-                # Any of the threads that the loop starts may be the one in which a prune runs.
-                threading.settrace(self._tracer)
-            self._pool = concurrent.futures.ThreadPoolExecutor(2, "upkeep")
-            with self._pool:
+            if self.upkeep.kind is CallKind.COPY:
+                self._calls.watch(saver, self.scene.api)
+            with HeldCalls.of(self.scene, saver) as self._held:
+                self.raised = self._held.raised
                 self._play_all([scenario(name) for name in self.names])
 
     def _play_all(self, scenarios: list[GraphScenario]) -> None:
-        alone = {one.name: self._played(one) for one in scenarios}
+        alone = {one.name: self._played(one).seen for one in scenarios}
         found = self._places(scenarios[0])
-        # A node on the event loop's own thread cannot wait until a prune is held.
+        # A node on the event loop's own thread cannot wait until a call is held.
         ways = (False, True) if self.scene.api == "sync" else (False,)
         for place in found:
             for one in scenarios:
@@ -106,20 +127,14 @@ class TidiedGraphs:
                         return
 
     def _differs(self, one: GraphScenario, beside: Beside, alone: list[Observation]) -> bool:
-        overtaken = 0
-
-        def count_overtaken(held: Holding) -> None:
-            nonlocal overtaken
-            overtaken += held.overtaken
-
-        seen = self._played(one, beside, count_overtaken)
-        difference = first_difference(alone, seen)
+        played = self._played(one, beside)
+        difference = self._difference(one, alone, played)
         self.plays.append(
             {
                 "scenario": one.name,
                 "place": encode(beside.place),
                 "inside": beside.inside,
-                "overtaken": overtaken,
+                "overtaken": played.overtaken,
                 "difference": difference,
             }
         )
@@ -127,129 +142,155 @@ class TidiedGraphs:
         return difference is not None
 
     def _look_again(self, one: GraphScenario, alone: list[Observation]) -> None:
-        """Whether it comes out otherwise by itself, or where a prune is over before each step."""
-        self.steady = first_difference(alone, self._played(one)) is None
-        self.at_rest = first_difference(alone, self._played(one, Beside()))
+        """Whether it comes out otherwise by itself, or where all is over before each step."""
+        self.steady = first_difference(alone, self._played(one).seen) is None
+        self.at_rest = self._difference(one, alone, self._played(one, Beside()))
 
     # --- one play --------------------------------------------------------------------------
 
-    def _played(
-        self,
-        one: GraphScenario,
-        beside: Beside | None = None,
-        tell: Callable[[Holding], object] = lambda held: None,
-    ) -> list[Observation]:
+    def _played(self, one: GraphScenario, beside: Beside | None = None) -> Played:
         player, notes = self._player(one.graph), NodeNotes()
         player.notes = notes
-        held: list[tuple[Holding, concurrent.futures.Future[Any]]] = []
-        seen: list[Observation] = []
+        begun: list[tuple[Holding, Made, int]] = []
+        played = Played()
+        steps = self.upkeep.steps(one, inside=beside.inside) if beside else range(0)
+        step_began, other = 0, ""
 
         def begin() -> None:
             assert beside is not None
-            holding = Holding(beside.place)
-            held.append((holding, self._prune(player, holding)))
+            holding, began = Holding(beside.place), next(self._calls.clock)
+            call = self._call(player, other)
+            begun.append((holding, self._held.begin(call, holding), began))
             holding.come.wait()
 
         def on_step(position: int) -> None:
-            if beside is not None and beside.inside:
+            nonlocal step_began, other
+            player.run = self.upkeep.run_of(one, position)
+            step_began = next(self._calls.clock)
+            if position not in steps or beside is None:
+                return
+            other = self._other(player, one, position)
+            if beside.inside:
                 notes.on_first = begin
-            elif beside is not None:
+            else:
                 begin()
 
         player.on_step = on_step
         for observation in player.play(one.program):
             if observation.kind == RESULT:
                 notes.on_first = None
-                for holding, pruned in held:
+                for holding, made, began in begun:
                     holding.let_go.set()
-                    concurrent.futures.wait([pruned])
-                    tell(holding)
-                held.clear()
-            seen.append(observation)
-        return seen
+                    returned = made.result()
+                    # Of one that raised nothing is known but that it may.
+                    played.overtaken += holding.overtaken and returned
+                    if returned and self.upkeep.kind is CallKind.COPY:
+                        copied = self._copied(player, other, began, step_began)
+                        played.copies[observation.position] = (other, copied)
+                begun.clear()
+            played.seen.append(observation)
+        return played
 
-    def _player(self, graph: str) -> Player:
+    def _player(self, graph: str, prefix: str = "") -> RunningPlayer:
         own = self.scene.ids.thread("") if self.scene.ids else ""
-        return Player(
+        return RunningPlayer(
             maker(graph, self.scene.api),
-            self._saver,
+            self._held.saver,
             api_of(self.scene.api, self.scene.loop),
             how=durability_modes()[MODE],
-            prefix=f"{own}graph-{next(self._numbers)}-",
+            prefix=prefix or f"{own}graph-{next(self._numbers)}-",
             deep=False,
             looks=(STATE, WRITES),
         )
 
-    def _prune(self, player: Player, doing: Holding | Probing) -> concurrent.futures.Future[Any]:
-        """Begin to prune the thread of a graph; what it raises is advice, to call it again."""
-        self.places.begin(doing)
-        threads = [player.prefix + _THREAD]
-        api = player.api
+    def _call(self, player: RunningPlayer, other: str) -> Call:
+        return self.upkeep.call(player.prefix + THREAD, other + THREAD)
 
-        def over() -> None:
-            self.places.doing = None
-            if isinstance(doing, Holding):
-                doing.come.set()
+    def _other(self, player: RunningPlayer, one: GraphScenario, position: int) -> str:
+        """What begins the name of a thread that is deleted, or copied to, beside a step."""
+        if self.upkeep.kind is not CallKind.DELETE:
+            return f"{player.prefix}copy-{position}-"
+        other = self._player(one.graph)
+        for _ in other.play(one.program[:1]):
+            pass
+        return other.prefix
 
-        def prune() -> None:
-            UPKEEP.set(True)
-            sys.settrace(self._tracer)
-            try:
-                api.call(self._saver, "prune", threads, strategy="keep_latest")
-            except Exception as error:  # noqa: BLE001 - a saver may raise anything
-                self.raised.append(repr(error)[:120])
-            finally:
-                sys.settrace(None)
-                UPKEEP.set(False)
-                over()
+    # --- what differs ----------------------------------------------------------------------
 
-        async def await_prune() -> None:
-            UPKEEP.set(True)
-            try:
-                call = api.ask(self._saver, "prune", threads, strategy="keep_latest")
-                await self.places.awaited(call)
-            except Exception as error:  # noqa: BLE001 - a saver may raise anything
-                self.raised.append(repr(error)[:120])
-            finally:
-                over()
+    def _difference(
+        self, one: GraphScenario, alone: list[Observation], played: Played
+    ) -> Difference | None:
+        if found := first_difference(alone, played.seen):
+            return found
+        for position, (_, copied) in played.copies.items():
+            if flaw := copied.flaw():
+                return [position, COPY, "", _ONE_MOMENT, flaw, False]
+        return self._differs_with_copy(one, alone, played)
 
-        if self.scene.api == "sync":
-            return self._pool.submit(prune)
-        return asyncio.run_coroutine_threadsafe(await_prune(), self.scene.loop.loop)
+    def _differs_with_copy(
+        self, one: GraphScenario, alone: list[Observation], played: Played
+    ) -> Difference | None:
+        """Go on with the last copy of before or after a step that has one left: every other one is
+        a copy of the same kind.
+        """
+        for position, (prefix, copied) in reversed(played.copies.items()):
+            left = copied.first_left
+            if left is None or position + left >= len(one.program):
+                continue
+            first = position + left
+            player = self._player(one.graph, prefix)
+            seen = [
+                Observation(first + each.position, each.kind, each.value)
+                for each in player.play(one.program[first:])
+            ]
+            found = first_difference([each for each in alone if each.position >= first], seen)
+            return found and [*found[:-1], True]
+        return None
+
+    def _copied(self, player: RunningPlayer, other: str, began: int, step_began: int) -> Copied:
+        """What is shown of a thread and of its copy, when all is quiet."""
+        thread = player.prefix + THREAD
+        calls = list(self._calls.of[thread])
+        spaces = dict.fromkeys(call.at[0] for call in calls)
+        original, copy = (
+            ShownThread.of(
+                found
+                for namespace in spaces
+                for found in self._held.api.items(
+                    self._held.saver,
+                    "list",
+                    every,
+                    {"configurable": {"thread_id": name, "checkpoint_ns": namespace}},
+                )
+            )
+            for name in (thread, other + THREAD)
+        )
+        return Copied(began, step_began, calls, original, copy)
 
     # --- places ----------------------------------------------------------------------------
 
     def _places(self, one: GraphScenario) -> list[Place]:
-        """Where a prune of a graph that waits can be overtaken by writes to its thread."""
+        """Where an operation beside a graph that waits can be overtaken by writes to its thread."""
         player = self._player(one.graph)
-        steps = player.play(one.program[:2])
-        for _ in steps:
+        begun = max(2, self.upkeep.steps(one, inside=False).start)
+
+        def on_step(position: int) -> None:
+            player.run = self.upkeep.run_of(one, position)
+
+        player.on_step = on_step
+        for _ in player.play(one.program[:begun]):
             pass
-        config = {"configurable": {"thread_id": player.prefix + _THREAD, "checkpoint_ns": ""}}
-        found = player.api.call(self._saver, "get_tuple", config)
+        config = {"configurable": {"thread_id": player.prefix + THREAD, "checkpoint_ns": ""}}
+        found = player.api.call(self._held.saver, "get_tuple", config)
         if found is None:
             return []
-
-        call = (self._saver, "put_writes", found.config, [("probe", 1)], PROBE_TASK)
-
-        async def await_write() -> None:
-            # It is begun from within the call, whose context it has.
-            UPKEEP.set(False)
-            await player.api.ask(*call)
-
-        def write() -> concurrent.futures.Future[Any]:
-            if self.scene.api == "sync":
-                return self._pool.submit(player.api.call, *call)
-            return asyncio.run_coroutine_threadsafe(await_write(), self.scene.loop.loop)
-
-        probing = Probing(write)
-        concurrent.futures.wait([self._prune(player, probing)])
-        probing.end()
-        return chosen(probing.free, self.most)
+        write = ("put_writes", found.config, [("probe", 1)], PROBE_TASK)
+        call = self._call(player, self._other(player, one, 1))
+        return self._held.free_places(call, write, self.most)
 
 
-def first_difference(alone: list[Observation], seen: list[Observation]) -> list[Any] | None:
-    """Position, kind and path of what differs first, and both in words.
+def first_difference(alone: list[Observation], seen: list[Observation]) -> Difference | None:
+    """What differs first.
 
     A step that raised says nothing: a lock that is held may have its time. What is lost shows when
     all is quiet.
@@ -259,14 +300,16 @@ def first_difference(alone: list[Observation], seen: list[Observation]) -> list[
             if found.kind == RESULT and isinstance(found.value, dict) and "raised" in found.value:
                 return None
             path, *both = narrowed("", wanted.value, found.value)
-            return [wanted.position, wanted.kind, path, *(show(one, _WIDTH) for one in both)]
+            shown = (show(one, _WIDTH) for one in both)
+            return [wanted.position, wanted.kind, path, *shown, False]
     return None
 
 
 def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Play graphs of these names while their threads are pruned; see :class:`TidiedGraphs`."""
+    """Play graphs of these names, and someone who tidies up; see :class:`TidiedGraphs`."""
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
-    graphs = TidiedGraphs(scene, tuple(arguments["scenarios"]), arguments["most"])
+    upkeep = UPKEEP_OF_GRAPHS[CallKind(arguments["kind"])]
+    graphs = TidiedGraphs(scene, upkeep, tuple(arguments["scenarios"]), arguments["most"])
     played = scene.played(graphs.play)
     return {
         "plays": list(graphs.plays),

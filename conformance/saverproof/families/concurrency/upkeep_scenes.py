@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from saverproof.capability import Capability
 from saverproof.families.budget import batched
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
@@ -18,7 +17,8 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.graph_scenes import prune_beside_graphs
+from saverproof.families.concurrency.graph_scenes import beside_graphs
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
     PAUSE_BETWEEN_PROCESSES_S,
@@ -149,13 +149,16 @@ class UpkeepJudging:
         self.tally.handed += self.flaws.found.values()
 
     def _beside_graphs(self, places: int) -> None:
-        """Unless it is known already that nobody may prune, or that callers hang."""
-        found = {PRUNE, THREADS} & self.record.found.keys()
-        playable = Capability.PRUNE in self.able and CallKind.PRUNE not in self.wrong
-        if not places or found or not playable or PRUNE not in self.tally.wanted:
-            return
-        if prune_beside_graphs(self.bench, self.record, self.flaws, places):
-            self.met.add(PRUNE)
+        """Unless it is known already that nobody may tidy up so, or that callers hang."""
+        for upkeep in UPKEEP_OF_GRAPHS.values():
+            name = upkeep.contract
+            found = {name, THREADS} & self.record.found.keys()
+            playable = upkeep.needs <= self.able and upkeep.kind not in self.wrong
+            if not places or found or not playable or name not in self.tally.wanted:
+                continue
+            most = min(places, upkeep.most or places)
+            if beside_graphs(self.bench, self.record, self.flaws, upkeep, most):
+                self.met.add(name)
 
     def rehearse(self) -> bool:
         """Whether the saver answers one caller alone at all; what is wrong is looked into."""

@@ -1,0 +1,108 @@
+"""Makes calls on whole threads that are held at their places, beside what goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.graph_upkeep import Call
+from saverproof.families.concurrency.holding import Holding, Place, Places, Probing, chosen
+from saverproof.families.concurrency.schedules import UPKEEP
+from saverproof.savers.targets.calling import Api, api_of
+
+Made = concurrent.futures.Future[bool]
+"""A call that was begun; in the end, whether it returned."""
+
+
+@dataclass(slots=True)
+class HeldCalls:
+    """Calls of one saver, one at a time. ``raised`` is what they did raise."""
+
+    scene: Scene
+    saver: Any
+    raised: list[str] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+    api: Api = field(init=False)
+    _pool: concurrent.futures.ThreadPoolExecutor = field(init=False)
+    _tracer: Any = None
+
+    @classmethod
+    @contextmanager
+    def of(cls, scene: Scene, saver: Any) -> Iterator[Self]:
+        """Such calls, until the block is left."""
+        calls = cls(scene, saver)
+        calls.api = api_of(scene.api, scene.loop)
+        calls._tracer = calls.places.tracer(saver)
+        if scene.api == "async":
+            # Any of the threads that the loop starts may be the one in which a call runs.
+            threading.settrace(calls._tracer)
+        calls._pool = concurrent.futures.ThreadPoolExecutor(2, "upkeep")
+        with calls._pool:
+            yield calls
+
+    def begin(self, call: Call, doing: Holding | Probing) -> Made:
+        """Begin a call; what it raises is advice, to call it again."""
+        self.places.begin(doing)
+        (name, *given), named = call
+
+        def over() -> None:
+            self.places.doing = None
+            if isinstance(doing, Holding):
+                doing.come.set()
+
+        def make() -> bool:
+            UPKEEP.set(True)
+            sys.settrace(self._tracer)
+            try:
+                self.api.call(self.saver, name, *given, **named)
+            except Exception as error:  # noqa: BLE001 - a saver may raise anything
+                self._note(name, error)
+                return False
+            finally:
+                sys.settrace(None)
+                UPKEEP.set(False)
+                over()
+            return True
+
+        async def await_it() -> bool:
+            UPKEEP.set(True)
+            try:
+                await self.places.awaited(self.api.ask(self.saver, name, *given, **named))
+            except Exception as error:  # noqa: BLE001 - a saver may raise anything
+                self._note(name, error)
+                return False
+            finally:
+                over()
+            return True
+
+        if self.scene.api == "sync":
+            return self._pool.submit(make)
+        return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
+
+    def free_places(self, call: Call, write: tuple[Any, ...], most: int) -> list[Place]:
+        """Where the call can be overtaken by that write: a method and its arguments."""
+
+        async def await_write() -> None:
+            # It is begun from within the call, whose context it has.
+            UPKEEP.set(False)
+            await self.api.ask(self.saver, *write)
+
+        def begin_write() -> concurrent.futures.Future[Any]:
+            if self.scene.api == "sync":
+                return self._pool.submit(self.api.call, self.saver, *write)
+            return asyncio.run_coroutine_threadsafe(await_write(), self.scene.loop.loop)
+
+        probing = Probing(begin_write)
+        concurrent.futures.wait([self.begin(call, probing)])
+        probing.end()
+        return chosen(probing.free, most)
+
+    def _note(self, name: str, error: Exception) -> None:
+        self.raised.append(f"{name}: {error!r}"[:120])

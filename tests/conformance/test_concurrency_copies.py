@@ -1,0 +1,293 @@
+"""Graphs that go on while their thread is copied, or another thread or run is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.conformance import test_concurrency
+from tests.reference.sqlite import PLACE, SqliteReference
+from tests.wrong_savers import opener
+from tests.wrong_savers.in_threads import InThreads
+from tests.wrong_savers.upkeep import CopyTableByTable, DeletionInTwoTransactions
+from tests.wrong_savers.upkeep_of_graphs import (
+    CopyOfQuestionsFirst,
+    CopyTakesQuestionsAway,
+    DeletionFillsTablesAnew,
+    RunsDeletedWithNewQuestions,
+)
+
+from saverproof import target
+from saverproof.families.answer import Status
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.copied_graphs import (
+    Copied,
+    GraphCall,
+    GraphCalls,
+    ShownThread,
+)
+from saverproof.families.concurrency.family import ConcurrencyFamily
+from saverproof.families.concurrency.graph_scenes import beside_graphs
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.record import SceneRecord, ShownProblem
+from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.items import ItemPlan
+from saverproof.families.tally import Tally
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
+
+HERE = "tests.conformance.test_concurrency_copies"
+
+
+class CopiesAnOlderMoment(InThreads, SqliteReference):
+    """Reads the whole thread at once, and stores its copy table by table."""
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id == target_thread_id:
+            return
+        with self.database.reading():
+            rows = self._rows("thread = ?", source_thread_id)
+            writes = self.database.rows("SELECT * FROM writes WHERE thread = ?", source_thread_id)
+        with self.database.writing():
+            for row in rows:
+                self._insert_checkpoint(replace(row, thread=target_thread_id))
+        with self.database.writing():
+            for _, *rest in writes:
+                self.database.run(
+                    "INSERT INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", target_thread_id, *rest
+                )
+
+
+class CopiesNoWrites(InThreads, SqliteReference):
+    """Forgets the writes of a thread that it copies, whoever is beside it."""
+
+    def _copy_writes(self, source: str, target: str) -> None:
+        pass
+
+
+class DeletesTheRunsItFound(InThreads, SqliteReference):
+    """Finds in one transaction what is of the runs, and deletes that in another, row by row."""
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        with self.database.reading():
+            rows = [
+                row
+                for row in self._rows()
+                if self._load_metadata(row.metadata).get("run_id") in run_ids
+            ]
+            found = self._unneeded(rows)
+        for row in found:
+            for table in ("checkpoints", "writes"):
+                with self.database.writing():
+                    self.database.run(
+                        f"DELETE FROM {table} WHERE {PLACE}", row.thread, row.ns, row.id
+                    )
+
+
+SAVERS = SimpleNamespace(
+    questions_first=target(name="questions-first")(opener(CopyOfQuestionsFirst)),
+    questions_away=target(name="questions-away")(opener(CopyTakesQuestionsAway)),
+    table_by_table=target(name="table-by-table")(opener(CopyTableByTable)),
+    older_moment=target(name="older-moment")(opener(CopiesAnOlderMoment)),
+    tables_anew=target(name="tables-anew")(opener(DeletionFillsTablesAnew)),
+    two_transactions=target(name="two-transactions")(opener(DeletionInTwoTransactions)),
+    new_questions=target(name="new-questions")(opener(RunsDeletedWithNewQuestions)),
+    runs_it_found=target(name="runs-it-found")(opener(DeletesTheRunsItFound)),
+    without_writes=target(name="without-writes")(opener(CopiesNoWrites)),
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of graphs beside one operation."""
+
+    met: bool
+    record: SceneRecord
+    behind: frozenset[str]
+
+    @property
+    def found(self) -> ShownProblem:
+        (found,) = self.record.found.values()
+        return found
+
+
+def plan_for(name: str, folder: Path, api: str) -> tuple[ItemPlan, Any]:
+    ref = TargetRef(f"{HERE}:SAVERS.{name}", HERE, None, f"SAVERS.{name}")
+    made = load(ref)
+    facts = test_concurrency.facts_of(made)
+    return ItemPlan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder)), made
+
+
+def seen_beside(kind: CallKind, name: str, folder: Path, api: str = "sync") -> Seen:
+    plan, made = plan_for(name, folder, api)
+    record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
+    with CallerBench.of(plan, made) as bench:
+        met = beside_graphs(bench, record, flaws, UPKEEP_OF_GRAPHS[kind], 6)
+    return Seen(met, record, frozenset(flaws.known))
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (CallKind.COPY, "older_moment"),
+        # What its own thread loses is another matter: that of late writers.
+        (CallKind.DELETE, "two_transactions"),
+        (CallKind.DELETE_RUN, "runs_it_found"),
+    ],
+)
+def test_an_operation_in_several_transactions_may_be_right(
+    kind: CallKind, name: str, api: str, tmp_path: Path
+) -> None:
+    seen = seen_beside(kind, name, tmp_path, api)
+    assert seen.met
+    assert (seen.record.found, seen.record.tally.notes, seen.record.raised) == ({}, [], {})
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_what_a_copy_at_rest_breaks_is_another_familys(tmp_path: Path) -> None:
+    seen = seen_beside(CallKind.COPY, "without_writes", tmp_path)
+    assert seen.record.found == {}
+    assert seen.behind == {"deletion/copy-complete"}
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize(
+    ("kind", "wrong", "right", "expected", "observed"),
+    [
+        (CallKind.COPY, "questions_first", "older_moment", "at one moment", "part of one batch"),
+        (CallKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"),
+        (CallKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),
+        (CallKind.DELETE, "tables_anew", "two_transactions", "as without the deletion", "nothing"),
+        (CallKind.DELETE_RUN, "new_questions", "runs_it_found", "as without the deletion", ""),
+    ],
+)
+def test_a_finding_is_told_and_played_again(
+    kind: CallKind, wrong: str, right: str, expected: str, observed: str, tmp_path: Path
+) -> None:
+    found = seen_beside(kind, wrong, tmp_path).found
+    upkeep = UPKEEP_OF_GRAPHS[kind]
+    assert found.problem.contract == upkeep.contract
+    assert expected in found.problem.expected
+    assert observed in found.problem.observed
+    assert "held at line" in found.problem.steps[1]
+    assert found.scene["scene"] == upkeep.scene
+
+    def again(name: str) -> Status:
+        plan, made = plan_for(name, tmp_path, "sync")
+        return ConcurrencyFamily().replay(plan, made, upkeep.contract, found.scene).status
+
+    assert again(wrong) is Status.FAILING
+    assert again(right) is Status.FIXED
+
+
+# -- copies, by hand ----------------------------------------------------------------------
+
+
+class Thread:
+    """A thread whose calls are made by hand, one after the other."""
+
+    def __init__(self) -> None:
+        self.calls = GraphCalls()
+        self.stored: list[GraphCall] = []
+
+    def put(self, number: int) -> GraphCall:
+        return self._made({"checkpoint": {"id": f"{number}"}})
+
+    def write(self, number: int, *writes: tuple[str, Any], task: str = "t") -> GraphCall:
+        return self._made({"writes": writes, "task_id": task}, number)
+
+    def _made(self, arguments: dict[str, Any], number: int | None = None) -> GraphCall:
+        place = {"thread_id": "a", "checkpoint_ns": "", "checkpoint_id": f"{number}"}
+        call = self.calls._begun({"config": {"configurable": place}, **arguments})
+        call.ended = next(self.calls.clock)
+        self.stored.append(call)
+        return call
+
+    def copied(self, *shown: GraphCall, began: int = 1000, step_began: int = 0) -> Copied:
+        """A copy that shows these calls."""
+        original, copy = (self._shown(each) for each in (self.stored, shown))
+        return Copied(began, step_began, self.stored, original, copy)
+
+    def _shown(self, calls: Sequence[GraphCall]) -> ShownThread:
+        """The last write of each task to a channel replaces the others."""
+        checkpoint = {"channel_values": {}, "channel_versions": {}}
+        writes = {one[:3]: one for call in calls for one in call.writes}
+        return ShownThread(
+            {
+                call.at: SimpleNamespace(checkpoint=checkpoint, parent_config=None)
+                for call in calls
+                if call.task is None
+            },
+            frozenset(writes.values()),
+        )
+
+
+def test_a_copy_may_be_of_any_moment_while_it_was_made() -> None:
+    thread = Thread()
+    made = [
+        thread.put(1),
+        thread.write(1, ("x", 1), ("y", 2)),
+        thread.put(2),
+        thread.write(2, ("x", 3)),
+    ]
+    for end in range(len(made) + 1):
+        assert thread.copied(*made[:end], began=0).flaw() is None
+        # What had returned when it began has to be there.
+        whole = end == len(made)
+        assert (thread.copied(*made[:end]).flaw() is None) is whole
+    # The writes of what is not there are not to be seen.
+    assert thread.copied(made[0], made[1], made[3], began=0).flaw() is None
+
+
+def test_a_copy_of_no_moment_shows_what_came_later() -> None:
+    thread = Thread()
+    first, early, second = thread.put(1), thread.write(1, ("x", 1), ("y", 2)), thread.put(2)
+    flaw = thread.copied(first, second, began=0).flaw()
+    assert flaw == (
+        "the copy shows (put of checkpoint 2) and does not show (put_writes of x, y on checkpoint "
+        "1), which had returned when that one began"
+    )
+    half = replace(early, writes=early.writes[:1])
+    assert "a part of one batch" in (thread.copied(first, half, began=0).flaw() or "")
+    early.ended = None
+    # It had not returned: perhaps it came after the second one.
+    assert thread.copied(first, second, began=0).flaw() is None
+
+
+def test_calls_side_by_side_have_no_order() -> None:
+    thread = Thread()
+    first, beside, second = thread.put(1), thread.write(1, ("x", 1)), thread.put(2)
+    beside.ended, second.began = second.began, beside.began
+    assert thread.copied(first, second, began=0).flaw() is None
+
+
+def test_of_an_answer_that_was_replaced_nothing_can_be_told() -> None:
+    thread = Thread()
+    first, one = thread.put(1), thread.write(1, ("__resume__", ["one"]))
+    both = thread.write(1, ("__resume__", ["one", "two"]))
+    last = thread.put(2)
+    assert thread.copied(first, both, last, began=0).flaw() is None
+    assert thread.copied(first, one, began=0).flaw() is None
+    assert thread.copied(first, one, last, began=0).flaw() is not None
+
+
+def test_a_graph_goes_on_with_a_copy_of_before_or_after_a_step() -> None:
+    thread = Thread()
+    first, asked = thread.put(1), thread.write(1, ("__interrupt__", "?"))
+    began = next(thread.calls.clock)
+    answered, second = thread.write(1, ("__resume__", "!"), task="0"), thread.put(2)
+
+    def first_left(*shown: GraphCall) -> int | None:
+        return thread.copied(*shown, began=began, step_began=began).first_left
+
+    assert first_left(first, asked) == 0
+    assert first_left(first, asked, answered) is None
+    assert first_left(first, asked, answered, second) == 1
+    assert first_left(first) is None
