@@ -14,6 +14,7 @@ from saverproof.judging.scenes import (
     DropClone,
     Elsewhere,
     FirstOperation,
+    ParentLoop,
     RefuseValue,
 )
 from saverproof.programs.steps.definitions import (
@@ -291,6 +292,8 @@ CASES = (
     case("large-batch-refused", "raised", Bulk("writes", "a", 1, 20_000)),
     case("many-channels-refused", "raised", Bulk("channels", "a", 1, 1_000)),
     case("long-thread-listed-in-part", "count", Bulk("checkpoints", "a", 1, 1_100)),
+    case("history-goes-round", "endless", ParentLoop("get_delta_channel_history")),
+    case("prune-goes-round", "endless", ParentLoop("prune")),
     case("file-for-everybody", "mode", CheckFiles("private")),
     case("text-in-plain", "plaintext", CheckFiles("encrypted")),
 )

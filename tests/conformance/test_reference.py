@@ -43,6 +43,7 @@ NOT_IN_MEMORY = {
     "deletion/prune-keeps-delta-chain",
     "deletion/copy-complete",
     "deletion/copy-independent",
+    "delta-history/ends",
     "lifecycle/reopen",
     "lifecycle/setup-idempotent",
     "lifecycle/shallow-clone",

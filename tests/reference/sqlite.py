@@ -163,8 +163,9 @@ class SqliteReference(AsyncTwins, Reading):
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, Any]:
         with self.database.reading():
+            walker: Any = _Once(self)
             return BaseCheckpointSaver.get_delta_channel_history(
-                self, config=config, channels=channels
+                walker, config=config, channels=channels
             )
 
     def _row_of(
@@ -292,3 +293,18 @@ class SqliteReference(AsyncTwins, Reading):
             chain.add(ancestor.id)
             missing -= set(self._load(ancestor.checkpoint)["channel_values"])
         return chain
+
+
+class _Once:
+    """What the base class's walk asks of a saver; where parents are a loop, it ends there."""
+
+    def __init__(self, saver: SqliteReference) -> None:
+        self._saver = saver
+        self._seen: set[str] = set()
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = self._saver.get_tuple(config)
+        if found is None or found.checkpoint["id"] in self._seen:
+            return None
+        self._seen.add(found.checkpoint["id"])
+        return found

@@ -11,6 +11,7 @@ from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
 
 WALK = "delta-history/matches-walk"
+ENDS = "delta-history/ends"
 History = dict[str, Any]
 
 
@@ -147,3 +148,27 @@ class HistoryOneWritePerTask(Written):
             return super()._channel_history(target, channel)
         finally:
             self.__dict__["walking"] = False
+
+
+def _round_and_round(shelf: Shelf, row: CheckpointRow) -> Iterator[CheckpointRow]:
+    """Go up from parent to parent without a look at where the way has been."""
+    while row.parent in shelf.checkpoints:
+        row = shelf.checkpoints[row.parent]
+        yield row
+
+
+@mistake(ENDS, "while parent is not None: a loop of parents has no end")
+class HistoryGoesRound(ReferenceSaver):
+    def _walk(self, shelf: Shelf, target: CheckpointRow) -> Iterator[CheckpointRow]:
+        return _round_and_round(shelf, target)
+
+
+@mistake(ENDS, "prune follows the changes that it must keep, past where it began")
+class PruneGoesRound(ReferenceSaver):
+    def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
+        missing, chain = self._delta_channels(shelf, row), set[str]()
+        for ancestor in _round_and_round(shelf, row) if missing else ():
+            if missing:
+                chain.add(ancestor.id)
+                missing -= self._held(shelf, ancestor)
+        return chain

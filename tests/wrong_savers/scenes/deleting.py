@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
+from saverproof.process.counted_lines import LineCount, TooManyLinesError
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.scenes.threads import everything, two_threads
@@ -246,3 +248,24 @@ def histories_around_changes(p: Probe) -> Any:
         p.put(number)
     p.put(3, parent=4)
     return found, p.history(3)
+
+
+@scene("delta-history/ends")
+def in_a_loop_of_parents(p: Probe) -> Any:
+    """Whether a history and a prune end where a checkpoint is put again under its descendant."""
+    for number in (1, 2, 3):
+        p.put(number, parent=number - 1 or None, values={"z": number}, metadata=_COUNTED)
+    p.put(1, parent=3, values={"z": 1}, metadata=_COUNTED)
+    return [_ends(lambda: p.history(3)), _ends(lambda: p.call("prune", ["a"]))]
+
+
+def _ends(action: Callable[[], Any]) -> bool:
+    """Whether an action takes fewer than a million lines of Python."""
+    count = LineCount()
+    count.limit = 1_000_000
+    try:
+        with count.counting():
+            action()
+    except TooManyLinesError:
+        return False
+    return True

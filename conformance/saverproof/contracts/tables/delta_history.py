@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract
+from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 MATCHES_WALK = Contract(
@@ -26,6 +26,33 @@ MATCHES_WALK = Contract(
     fix=(
         "Follow parent_config step by step, as the base class does; if in doubt, leave the method "
         "to the base class."
+    ),
+    since="4.1",
+    needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),
+)
+
+ENDS = Contract(
+    id="delta-history/ends",
+    level=Level.SHOULD,
+    statement=(
+        "`get_delta_channel_history`, and whatever else follows parents, ends where an id was put "
+        "again under its own descendant, so that the parents are a loop: the put is refused, the "
+        "walk ends at the loop, or it raises."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history`: each ancestor "
+        "is visited once, which its own walk, and `InMemorySaver`'s, do not keep in a loop; `put` "
+        "replaces the checkpoint of an id, its parent too, and asks nothing of that parent"
+    ),
+    wrong="`while parent is not None`, without a look at where the walk has been",
+    matters=(
+        "One checkpoint that a script, an import or a restored backup put under its own "
+        "descendant, and each worker that opens the thread hangs, at full load and with ever more "
+        "memory, until it is killed."
+    ),
+    fix=(
+        "Keep the set of the ids that the walk has seen, and end it at one of them (or raise). In "
+        "SQL, `UNION` in a recursive query does that, and `UNION ALL` does not."
     ),
     since="4.1",
     needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),

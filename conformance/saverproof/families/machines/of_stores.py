@@ -24,6 +24,7 @@ from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.event_loop import ON_THE_LOOP, CallOnLoop
 from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOperation
+from saverproof.judging.scenes.parent_loop import IN_A_LOOP, ParentLoop
 from saverproof.programs.directed import (
     FILTERS,
     HOSTILE_THREADS,
@@ -200,6 +201,11 @@ class DeletionMachine(SaverMachine):
     examples = (*REMOVALS, *DELTAS, *DELTAS_OF_RUNS, *MANY)
 
 
+def _in_a_loop(operation: str) -> Callable[[Random], tuple[Step, ...]]:
+    """Return a script that makes the operation where parents are a loop."""
+    return lambda _: (ParentLoop(operation),)
+
+
 def _delta_history() -> tuple[Theme, ...]:
     steps: Weights = {
         checkpoints.put_delta: 8,
@@ -215,6 +221,14 @@ def _delta_history() -> tuple[Theme, ...]:
             tasks=tuple(range(5)),
             paths=("", "~p, 1", "~p, 10", "~p, 2"),
             needs=frozenset({"delta_history"}),
+        ),
+        *(
+            Theme(
+                f"{name} in a loop",
+                script=_in_a_loop(name),
+                needs=frozenset({"delta_history", able}),
+            )
+            for name, able in IN_A_LOOP.items()
         ),
     )
 

@@ -12,6 +12,7 @@ from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.event_loop import CallOnLoop
 from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.first_operation import FirstOperation
+from saverproof.judging.scenes.parent_loop import ParentLoop
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
 
@@ -25,6 +26,7 @@ __all__ = [
     "DropClone",
     "Elsewhere",
     "FirstOperation",
+    "ParentLoop",
     "RefuseValue",
     "Scene",
 ]

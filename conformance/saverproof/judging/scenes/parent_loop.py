@@ -1,0 +1,264 @@
+"""The scene of a checkpoint that is put again under its own descendant.
+
+Its parents are a loop then, and whatever follows them must come to an end all the same.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import delta_history
+from saverproof.judging import facts
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Difference, Fact
+from saverproof.judging.scenes.scene import Scene
+from saverproof.process import heartbeat
+from saverproof.process.counted_lines import LineCount, TooManyLinesError
+from saverproof.process.standstill import ends
+from saverproof.programs.steps.definitions import Put, PutWrites, Step
+from saverproof.programs.values import Value
+from saverproof.savers.execution.calls import PutCall, address_config, read_config
+from saverproof.savers.execution.settled_calls import Calls, perform
+from saverproof.savers.execution.store import Store
+from saverproof.savers.execution.versions import versions_of
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.script import complaint
+from saverproof.scripts.writer import ScriptWriter
+
+T = TypeVar("T")
+
+IN_A_LOOP = {
+    "get_delta_channel_history": "delta_history",
+    "prune": "prune",
+    "delete_for_runs": "delete_for_runs",
+    "copy_thread": "copy_thread",
+}
+"""The operations that may follow parents, each with the capability that it needs."""
+_CHANNEL = "log"
+_LENGTH = 3
+"""Checkpoints of the loop: more than one and its parent, which may be a case of its own."""
+_FIRST = {"straight": 4, "loop": 1}
+"""The first checkpoint of each thread. A saver that confuses threads is told by other programs."""
+MANY = 100
+"""Times the lines that the same operation takes beside the loop from which a walk counts as
+endless: it would have seen each checkpoint of the loop a hundred times.
+"""
+AT_LEAST = 10_000
+"""Lines that are allowed in any case: to notice the loop and to say so takes some, once."""
+_IN_SCRIPTS = 1_000_000
+"""Lines that a script allows, where nothing is compared: no saver takes so many for a few rows."""
+PATIENCE_S = 5.0
+"""Seconds without any progress after which an operation counts as never ending."""
+_AT_MOST = 2
+"""Multiples of these seconds that an operation may be at work, if it is done a hundred times as
+fast beside the loop.
+"""
+
+_ENDLESS = Fact("endless", "it goes round and round")
+_HANG = Fact(facts.HANG, "the call never returns")
+_NEVER_ENDED: dict[tuple[Any, str, str], str] = {}
+"""What was observed of calls that never ended, by target, API and operation: one hang is enough,
+for the scene is the same each time.
+"""
+
+
+@dataclass(slots=True)
+class _Course:
+    """The course of the scene, as far as it came in its thread."""
+
+    lines: LineCount = field(default_factory=LineCount)
+    straight_s: float | None = None
+    ended: bool = False
+
+
+class _CountingLoop(EventLoop):
+    """An event loop that counts the lines of what is called on it, while lines are counted."""
+
+    def __init__(self, lines: LineCount) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return super().run(self._counted(coroutine) if self._lines.active else coroutine)
+
+    async def _counted(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        with self._lines.counting():
+            return await coroutine
+
+
+@dataclass(frozen=True, slots=True)
+class ParentLoop(Scene):
+    """An operation on a thread whose parents are a loop, in a workspace of its own."""
+
+    operation: str
+
+    about: ClassVar[Contract] = delta_history.ENDS
+    calls_optional: ClassVar[bool] = True
+
+    def words(self) -> str:
+        return f"{self.operation}(…) where checkpoint 1 was put again under its own descendant 3"
+
+    # --- on the saver ------------------------------------------------------------------------
+
+    def play(self, context: Context) -> None:
+        own, log = context.store, context.facts.by(self)
+        key = (own.target.open, own.apis[0], self.operation)
+        expected = f"{self.operation} to end"
+        if key in _NEVER_ENDED:
+            log.differ(_HANG, None, expected, _NEVER_ENDED[key])
+            return
+        course = _Course()
+        worker = threading.Thread(target=lambda: self._run(context, course), daemon=True)
+        alive = partial(heartbeat.beat, len(context.taken))
+        over = ends(worker, PATIENCE_S, _AT_MOST * PATIENCE_S, alive)
+        if not over:
+            course.lines.give_up()
+        if course.lines.exceeded:
+            observed = f"it goes on after {MANY} times the lines that it takes beside the loop"
+            log.differ(_ENDLESS, None, expected, observed)
+        elif course.ended:
+            context.facts.agree(self.contract)
+        elif not over and course.straight_s is not None:
+            if over is None and MANY * course.straight_s > _AT_MOST * PATIENCE_S:
+                return
+            observed = _NEVER_ENDED[key] = f"no answer within {PATIENCE_S:g} s"
+            log.differ(_HANG, None, expected, observed)
+
+    def _run(self, context: Context, course: _Course) -> None:
+        # Whatever fails before the question is no part of the scene: other programs show it.
+        with suppress(Exception), _CountingLoop(course.lines) as loop:
+            own = context.store
+            with Store(own.target, own.folder, loop, own.apis[:1]) as store:
+                self._visit(store, course)
+
+    def _visit(self, store: Store, course: _Course) -> None:
+        calls, driver = Calls(versions_of(store.saver)), store.drivers[0]
+        for thread in _FIRST:
+            made = calls.settle(_line(thread))
+            for call in made:
+                perform(driver, call)
+        first = made[0].arguments
+        assert isinstance(first, PutCall)
+        under = read_config(("loop", "", _last("loop")), "loop")
+        with suppress(Exception):  # to refuse it is a right answer
+            driver.put(replace(first, config=under))
+        began = time.monotonic()
+        with suppress(Exception), course.lines.counting():
+            self._ask(driver, "straight")
+        course.straight_s = time.monotonic() - began
+        course.lines.limit = (1 + MANY) * course.lines.lines + AT_LEAST
+        with suppress(Exception, TooManyLinesError), course.lines.counting():
+            self._ask(driver, "loop")
+        course.ended = True
+
+    def _ask(self, driver: Any, thread: str) -> object:
+        if self.operation == "get_delta_channel_history":
+            asked = address_config(thread, "", _last(thread))
+            return driver.delta_history(asked, (_CHANNEL,))
+        middle = _last(thread) - 1
+        calls: dict[str, Callable[[], object]] = {
+            "prune": lambda: driver.invoke("prune", [thread], strategy="keep_latest"),
+            "delete_for_runs": lambda: driver.invoke("delete_for_runs", [f"{thread}-{middle}"]),
+            "copy_thread": lambda: driver.invoke("copy_thread", thread, f"copy of {thread}"),
+        }
+        return calls[self.operation]()
+
+    # --- in scripts --------------------------------------------------------------------------
+
+    def write(self, writer: ScriptWriter) -> None:
+        """Write nothing: the scene is played in a workspace of its own."""
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        writer.helpers |= {"config", "checkpoint"}
+        writer.id(_LENGTH)
+        task, api = writer.task(1), "async" if writer.calls.api == "async" else "sync"
+        put = ("at", "checkpoint(n, {}, new, **old)", "said", "new")
+        again = ("at", "checkpoint(1, {}, old)", "{}", "old")
+        note, version = (
+            f'[("{_CHANNEL}", n)]',
+            f'saver.get_next_version(old.get("{_CHANNEL}"), None)',
+        )
+        counters = f'"counters_since_delta_snapshot": {{"{_CHANNEL}": [1, 1]}}'
+        writer.say(
+            'at, old = config("a", ""), {}',
+            f"for n in range(1, {_LENGTH + 1}):",
+            f'    new = {{"{_CHANNEL}": {version}}}',
+            f'    said = {{"run_id": f"run {{n}}", {counters}}}',
+            f"    {writer.api_call(api, 'put', *put)}",
+            '    at, old = config("a", "", ID[n]), new',
+            f"    {writer.api_call(api, 'put_writes', 'at', note, task)}",
+            "with contextlib.suppress(Exception):  # to refuse it is right",
+            f"    {writer.api_call(api, 'put', *again)}",
+        )
+        asked = writer.api_call(api, self.operation, *self._arguments)
+        if difference.kind is _HANG:
+            writer.patience_s = PATIENCE_S
+            writer.say(
+                "called.append(True)", "with contextlib.suppress(Exception):", f"    {asked}"
+            )
+            return
+        self._write_counted(writer, asked)
+
+    def _write_counted(self, writer: ScriptWriter, asked: str) -> None:
+        """Write the operation, ended after many lines."""
+        end = complaint(f"{self.operation} to end", f"it goes on after {_IN_SCRIPTS:,} lines")
+        counted = [
+            "sys.settrace(watch)",
+            "with contextlib.suppress(Exception):",
+            f"    {asked}",
+            "sys.settrace(None)",
+        ]
+        writer.imports.add("from itertools import count")
+        writer.say(
+            "lines = count()",
+            "def watch(*_):",
+            f"    if next(lines) > {_IN_SCRIPTS:_}:",
+            f"        {end}",
+            "    return watch",
+        )
+        if asked.startswith("await asyncio.to_thread"):
+            # Lines are counted on the thread that they are run on.
+            plain = f"    saver.{self.operation}({', '.join(self._arguments)})"
+            counted[2] = plain
+            writer.say("def ask():", *indented(counted), "await asyncio.to_thread(ask)")
+        else:
+            writer.say(*counted)
+
+    @property
+    def _arguments(self) -> tuple[str, ...]:
+        """The operation's arguments, as source."""
+        match self.operation:
+            case "get_delta_channel_history":
+                return "config=at", f'channels=["{_CHANNEL}"]'
+            case "prune":
+                return '["a"]', 'strategy="keep_latest"'
+            case "delete_for_runs":
+                return (f'["run {_LENGTH - 1}"]',)
+        return '"a"', '"b"'
+
+
+def _last(thread: str) -> int:
+    return _FIRST[thread] + _LENGTH - 1
+
+
+def _line(thread: str) -> tuple[Step, ...]:
+    """Return a thread of checkpoints, each below the one before, with a channel kept as changes."""
+    steps: list[Step] = []
+    first = _FIRST[thread]
+    for number in range(first, first + _LENGTH):
+        said = {"source": "loop", "step": number, "parents": {}, "run_id": f"{thread}-{number}"}
+        said["counters_since_delta_snapshot"] = {_CHANNEL: [1, 1]}
+        parent = None if number == first else number - 1
+        steps += (
+            Put(thread, "", number, parent, changes=((_CHANNEL, None),), metadata=said),
+            PutWrites(thread, "", number, 1, ((_CHANNEL, Value("integer", number)),)),
+        )
+    return tuple(steps)

@@ -1,0 +1,70 @@
+"""Counts the lines of Python that a call takes, and ends a call that takes too many.
+
+Unlike a clock, the count is the same on a busy machine, and a loop that never ends is told within
+milliseconds. Loops inside a database's engine are not seen.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_NOT_COUNTED = frozenset({"asyncio", "concurrent", "importlib", "selectors", "threading"})
+"""Packages whose lines do not count: they serve others on the same thread as well, and an event
+loop would not outlive it if one of its own lines were ended.
+"""
+
+
+class TooManyLinesError(BaseException):
+    """The end of a call that takes too many lines; a saver's ``except Exception`` lets it pass."""
+
+
+class LineCount:
+    """A count of lines, which ends what goes on after ``limit`` of them.
+
+    ``active`` is True while lines are counted, on whichever thread, and ``exceeded`` once a call
+    was ended, on whichever.
+    """
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.limit = sys.maxsize
+        self.active = False
+        self.exceeded = False
+        self._given_up = False
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count, in a block, the lines of this thread and of threads that are started meanwhile."""
+        here, later = sys.gettrace(), threading.gettrace()
+        before, self.active = self.active, True
+        threading.settrace(self._trace)
+        sys.settrace(self._trace)
+        try:
+            yield
+        finally:
+            self.active = before
+            sys.settrace(here)
+            threading.settrace(later)
+
+    def give_up(self) -> None:
+        """Count no more, whatever goes on in a call that never ends: its block does not either."""
+        self._given_up = True
+        if threading.gettrace() == self._trace:
+            threading.settrace(None)
+
+    def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
+        del event, argument
+        if self._given_up:
+            return None
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_COUNTED:
+            return None
+        self.lines += 1
+        if self.lines > self.limit:
+            self.exceeded = True
+            raise TooManyLinesError(f"more than {self.limit:,} lines")
+        return self._trace
