@@ -7,13 +7,19 @@ from contextlib import nullcontext
 
 import pytest
 from tests.conformance.accounting import every_difference_is_accounted_for
+from tests.reference.database import Database
 
 from saverproof.families.concurrency import bench as concurrency
 from saverproof.families.durability import bench as durability
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
 
-__all__ = ["every_difference_is_accounted_for", "shared_harness", "started_harness"]
+__all__ = [
+    "every_difference_is_accounted_for",
+    "no_waiting_for_the_disk",
+    "shared_harness",
+    "started_harness",
+]
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +35,9 @@ def shared_harness(started_harness: Harness, monkeypatch: pytest.MonkeyPatch) ->
     """Savers are judged without a harness of their own."""
     for bench in (concurrency, durability):
         monkeypatch.setattr(bench, "harness_for", lambda *given: nullcontext(started_harness))
+
+
+@pytest.fixture
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The savers of tests on SQLite do not wait for the disk."""
+    monkeypatch.setattr(Database, "synchronous", "OFF")

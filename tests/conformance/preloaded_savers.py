@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tests.conformance import crash_savers, test_concurrency
+from tests.conformance import (
+    concurrent_savers,
+    crash_savers,
+    test_concurrency_beside_one_caller,
+    test_concurrency_instances,
+)
 
 from saverproof.families.concurrency import child as concurrency_child
 from saverproof.families.durability import child, graph_child, power_child
@@ -13,10 +18,12 @@ from saverproof.savers.targets.reference import TargetRef
 __all__ = [
     "child",
     "concurrency_child",
+    "concurrent_savers",
     "crash_savers",
     "graph_child",
     "power_child",
-    "test_concurrency",
+    "test_concurrency_beside_one_caller",
+    "test_concurrency_instances",
 ]
 
 _ONE = TargetRef("one of them", crash_savers.__name__, None, "commit_every_third")

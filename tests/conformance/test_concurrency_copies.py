@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conformance import test_concurrency
+from tests.conformance import concurrency_support
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers import opener
 from tests.wrong_savers.in_threads import InThreads
@@ -119,7 +119,7 @@ class Seen:
 def plan_for(name: str, folder: Path, api: str) -> tuple[ItemPlan, Any]:
     ref = TargetRef(f"{HERE}:SAVERS.{name}", HERE, None, f"SAVERS.{name}")
     made = load(ref)
-    facts = test_concurrency.facts_of(made)
+    facts = concurrency_support.facts_of(made)
     return ItemPlan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder)), made
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance import test_concurrency
+from tests.conformance import concurrency_support
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, opener
 from tests.wrong_savers.in_threads import InThreads
@@ -86,7 +86,9 @@ by_what_was_newest = target(name="by-what-was-newest")(
 
 def judged(name: str, folder: Path, api: str, monkeypatch: Any) -> Outcome:
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
-    return test_concurrency.judged(f"{HERE}:{name}", folder, api, monkeypatch, GRAPHS, only=PRUNE)
+    return concurrency_support.judged(
+        f"{HERE}:{name}", folder, api, monkeypatch, GRAPHS, only=PRUNE
+    )
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
@@ -139,7 +141,7 @@ def test_a_finding_says_where_the_prune_stood_and_is_played_again(
     def again(name: str) -> Status:
         ref = TargetRef(f"{HERE}:{name}", HERE, None, name)
         made = load(ref)
-        facts = test_concurrency.facts_of(made)
+        facts = concurrency_support.facts_of(made)
         plan = ItemPlan(ref.to_json(), facts, "concurrency", "sync", "quick", 0, str(tmp_path))
         return ConcurrencyFamily().replay(plan, made, PRUNE, found.program).status
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance.concurrency_support import SCENES_ALONE, judged, the
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
-from tests.conformance.test_concurrency import SCENES_ALONE, judged, the
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import opener
 from tests.wrong_savers.in_threads import InThreads
@@ -127,7 +127,7 @@ def test_what_was_not_made_to_wait_is_named_and_not_held(
 @pytest.mark.parametrize(
     ("where", "status"),
     [
-        ("test_concurrency:SAVERS.writes_on_the_loop", Status.FAILING),
+        ("concurrent_savers:SAVERS.writes_on_the_loop", Status.FAILING),
         ("test_concurrency_loops:in_threads_alone", Status.FIXED),
         ("test_concurrency:elsewhere", Status.UNCLEAR),
     ],

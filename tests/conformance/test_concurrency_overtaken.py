@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance import fencing_saver
-from tests.conformance.test_concurrency import BUNDLED, judged
+from tests.conformance.concurrency_support import BUNDLED, judged
 
 from saverproof.families.concurrency.effort import SceneEffort
 

@@ -1,53 +1,38 @@
-"""What operations cost as a store grows: growth is found, blamed rightly, and nothing else is."""
+"""What right and known savers cost is told, and nothing is held that was not measured."""
 
 from __future__ import annotations
 
 import json
 import re
 import sqlite3
-from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest import mock
 
 import pytest
 from psycopg_pool import ConnectionPool
 from redis import Redis
-from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
-from tests.conformance.selftest_support import EVERY_FAMILY, allowed
-from tests.reference.database import Database
-from tests.reference.paged import PagedReference
-from tests.reference.pooled import PooledReference, ReaderPool
-from tests.reference.sqlite import SqliteReference
-from tests.wrong_savers import WRONG, WrongSaver, opener
-from tests.wrong_savers.cost import OneLockOverThePool, ScanInPython
+from tests.conformance.cost_savers import here
+from tests.conformance.cost_support import (
+    ALL,
+    CALLERS,
+    blamed,
+    judged,
+    judged_whole,
+    plan_for,
+    without_script,
+)
+from tests.conformance.selftest_support import EVERY_FAMILY
+from tests.reference.pooled import ReaderPool
 
-from saverproof import Capability, target
-from saverproof.contracts.registry import contracts
-from saverproof.families.answer import Status
 from saverproof.families.cost import family, reporting
-from saverproof.families.cost.effort import sizes_of
 from saverproof.families.cost.family import CostFamily
-from saverproof.families.cost.judging import breaches, doubts
-from saverproof.families.cost.measuring import CostMeasurement
 from saverproof.families.cost.pools import room_of
-from saverproof.families.cost.questions import BY_NAME
-from saverproof.families.cost.stores import Checkpoints, Limit
 from saverproof.families.cost.witnesses import WITNESSES
-from saverproof.families.items import Finding, ItemPlan, Outcome
-from saverproof.families.laws import GrowthOrder, law_of
-from saverproof.families.tally import Tally
-from saverproof.process.scratch import in_memory, scratch_folder
-from saverproof.savers.targets.loading import load
-from saverproof.savers.targets.reference import TargetRef
 
-ALL = {contract.id for contract in contracts("cost")}
-CALLERS = "cost/callers-at-once"
-WRONG_COSTS = [wrong for wrong in WRONG if wrong.breaks.startswith("cost/")]
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 MEMORY = "saverproof_savers.targets:memory"
 SQLITE = "saverproof_savers.targets:sqlite"
 OFFICIAL = "saverproof_savers.targets:langgraph_sqlite"
@@ -63,152 +48,12 @@ def _series(law: Any) -> tuple[str, ...]:
     return law["question"], law["item"], law["witness"]
 
 
-def made(name: str, saver: Any, **more: Any) -> Any:
-    return target(name=name, **more)(opener(saver))
-
-
-class Raising(PagedReference):
-    def get_tuple(self, config: Any) -> Any:
-        raise RuntimeError("out of order")
-
-
-class Forgetting(PagedReference):
-    def get_tuple(self, config: Any) -> Any:
-        return None
-
-
-SAVERS = SimpleNamespace(
-    **{
-        wrong.name.replace("-", "_"): target(
-            name=wrong.name, drop=wrong.drop, durable=issubclass(wrong.saver, SqliteReference)
-        )(wrong.make)
-        for wrong in WRONG_COSTS
-    },
-    paged=made("paged", PagedReference),
-    pooled=made("pooled", PooledReference),
-    raising=made("raising", Raising),
-    forgetting=made("forgetting", Forgetting),
-    locked_record=made(
-        "locked-record",
-        OneLockOverThePool,
-        capabilities={Capability.SEPARATE_RECORDS: "a thread is one document"},
-    ),
-    one_record=made(
-        "one-record",
-        ScanInPython,
-        capabilities={Capability.SEPARATE_RECORDS: "a thread is one document"},
-    ),
-)
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Database, "synchronous", "OFF")
-
-
-def here(name: str) -> str:
-    return f"{__name__}:SAVERS.{name.replace('-', '_')}"
-
-
-def plan_for(where: str, folder: Path, api: str = "sync", **more: Any) -> tuple[ItemPlan, Any]:
-    module, _, attribute = where.partition(":")
-    ref = TargetRef(where, module, None, attribute)
-    found = load(ref)
-    facts: Any = facts_from(EVERY_OPERATION, durable=found.durable)
-    if not where.startswith(__name__):
-        facts = facts_of(found, folder)
-    for capability, why in found.capabilities.items():
-        facts["capabilities"].remove(str(capability))
-        facts["absent"][str(capability)] = why
-    more = {"profile": "quick", **more}
-    return ItemPlan(ref.to_json(), facts, "cost", api, seed=0, folder=str(folder), **more), found
-
-
-def judged(
-    where: str, folder: Path, api: str = "sync", only: Collection[str] = ALL, **more: Any
-) -> Outcome:
-    plan, found = plan_for(where, folder, api, **more)
-    tally = Tally(plan)
-    for contract in ALL - {*only}:
-        tally.rule_out(contract, "left out")
-    CostFamily().judge(plan, found, tally)
-    return tally.outcome()
-
-
-@cache
-def judged_whole(where: str, api: str = "sync") -> Outcome:
-    """Without scripts, once for all tests."""
-    with (
-        mock.patch.object(reporting, "reproducer", without_script),
-        scratch_folder(root=in_memory()) as folder,
-    ):
-        return judged(where, folder, api)
-
-
-def without_script(*_: Any) -> str:
-    return ""
-
-
-def blamed(outcome: Outcome) -> set[str]:
-    return {finding.contract for finding in outcome.findings}
-
-
-def the(outcome: Outcome, contract: str) -> Finding:
-    return next(found for found in outcome.findings if found.contract == contract)
-
-
 @pytest.fixture
 def without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reporting, "reproducer", without_script)
 
 
-# --- wrong savers ------------------------------------------------------------------------
-
-SHOW_ONE_WITNESS_EACH = {
-    "scan-in-the-engine",
-    "scan-in-python",
-    "latest-of-all",
-    "query-for-each-checkpoint",
-    "values-read-to-filter",
-    "unchanged-channels-again",
-    "runs-without-index",
-    "values-stay-after-prune",
-    "one-lock-over-the-pool",
-}
-
-
-@pytest.mark.parametrize("wrong", WRONG_COSTS, ids=lambda wrong: wrong.name)
-def test_a_cost_that_grows_is_found(
-    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = EVERY_FAMILY or wrong.name in SHOW_ONE_WITNESS_EACH
-    if not shown:
-        monkeypatch.setattr(reporting, "reproducer", without_script)
-    outcome = judged(here(wrong.name), tmp_path, only=ALL if EVERY_FAMILY else {wrong.breaks})
-    assert wrong.breaks in blamed(outcome)
-    assert blamed(outcome) <= allowed(wrong)
-    assert outcome.unknown == {}
-    if shown:
-        assert_shown_by_a_script_and_by_replaying(the(outcome, wrong.breaks), wrong, tmp_path)
-
-
-def assert_shown_by_a_script_and_by_replaying(
-    found: Finding, wrong: WrongSaver, folder: Path
-) -> None:
-    # There is none that has not ended with 1 in a process of its own.
-    assert found.reproducer
-    right = "pooled" if wrong.breaks == CALLERS else "paged"
-    for name, status in ((wrong.name, Status.FAILING), (right, Status.FIXED)):
-        plan, saver = plan_for(here(name), folder / name)
-        answer = CostFamily().replay(plan, saver, wrong.breaks, found.program)
-        assert answer.status is status, answer.said
-
-
-def test_each_contract_has_a_wrong_saver() -> None:
-    assert {wrong.breaks for wrong in WRONG_COSTS} == ALL
-
-
-# --- right savers ------------------------------------------------------------------------
+# --- right savers, and known ones ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -335,21 +180,6 @@ def test_without_a_witness_nothing_holds(tmp_path: Path, monkeypatch: pytest.Mon
     assert outcome.unexercised["cost/put"] == "this system does not tell"
 
 
-@pytest.mark.parametrize(
-    ("witness", "accused", "doubted"),
-    [("rows", False, True), ("blocks", False, True), ("unindexed", True, False)],
-)
-def test_what_a_planner_chose_accuses_nobody_and_holds_nothing(
-    witness: str, accused: bool, doubted: bool
-) -> None:
-    question = BY_NAME["Checkpoints.get_by_id"]
-    sizes = [16, 64, 256]
-    grown = CostMeasurement(question, sizes, sizes, {witness: [size * 2 for size in sizes]})
-    flat = CostMeasurement(question, sizes, sizes, {witness: [8, 8, 8]})
-    assert [bool(breaches([grown])), bool(doubts([grown]))] == [accused, doubted]
-    assert [*breaches([flat]), *doubts([flat])] == []
-
-
 def test_stores_are_left_out_where_there_is_no_time(tmp_path: Path) -> None:
     outcome = judged(here("paged"), tmp_path, budget_s=0.0)
     assert "cost/get-by-id" not in outcome.checked
@@ -405,52 +235,3 @@ def test_counts_are_the_same_in_every_run(where: str, api: str, tmp_path: Path) 
     first, again = (judged(where, tmp_path / name, api, only).extra["cost"] for name in "ab")
     assert first["laws"]
     assert first == again
-
-
-def test_a_law_needs_three_sizes() -> None:
-    with pytest.raises(ValueError, match="found 2 sizes and 2 counts, expected three or more"):
-        law_of([1, 2], [1, 2], 0)
-
-
-SIZES = (16, 64, 256, 1_024)
-
-
-@pytest.mark.parametrize(
-    ("counts", "order"),
-    [
-        ((100, 100, 100, 100), GrowthOrder.CONSTANT),
-        ((100, 90, 80, 70), GrowthOrder.CONSTANT),
-        ((100, 110, 115, 124), GrowthOrder.CONSTANT),
-        ((0, 0, 10, 10), GrowthOrder.CONSTANT),
-        ((100, 200, 300, 400), GrowthOrder.LOGARITHMIC),
-        ((100, 200, 200, 300), GrowthOrder.LOGARITHMIC),
-        ((100, 100, 200, 200), GrowthOrder.LOGARITHMIC),
-        ((16, 64, 256, 1_024), GrowthOrder.LINEAR),
-        ((1_016, 1_064, 1_256, 2_024), GrowthOrder.LINEAR),
-        ((0, 0, 0, 400_000), GrowthOrder.LINEAR),
-        ((256, 4_096, 65_536, 1_048_576), GrowthOrder.MORE),
-        ((160, 896, 4_608, 22_528), GrowthOrder.LINEAR),
-    ],
-)
-def test_the_simplest_law_that_fits(counts: tuple[int, ...], order: GrowthOrder) -> None:
-    assert law_of(SIZES, counts, slack=10).order is order
-
-
-def test_what_one_more_adds_is_told_where_there_are_most() -> None:
-    assert law_of(SIZES, (1_016, 1_064, 1_256, 2_024), slack=10).per_item == 1.0
-
-
-def test_a_few_more_calls_for_a_longer_page_are_no_query_for_each() -> None:
-    question = BY_NAME["Limit.page_of_size"]
-    in_pages = law_of((4, 16, 64), (3, 3, 12), slack=3)
-    for_each = law_of((4, 16, 64), (5, 17, 65), slack=3)
-    assert not question.is_broken_by("calls", in_pages)
-    assert question.is_broken_by("calls", for_each)
-
-
-def test_sizes_are_chosen_by_what_a_call_takes() -> None:
-    facts: Any = facts_from(EVERY_OPERATION)
-    assert sizes_of(Checkpoints, "default", {**facts, "call_ms": 0.5}) == SIZES
-    assert sizes_of(Checkpoints, "default", {**facts, "call_ms": 10.0}) == SIZES[:3]
-    assert sizes_of(Checkpoints, "quick", {**facts, "call_ms": 500.0}) == SIZES[:3]
-    assert sizes_of(Limit, "quick", {**facts, "call_ms": 500.0}) == (4, 16, 64)

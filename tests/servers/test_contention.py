@@ -12,7 +12,7 @@ from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import THREADS
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof_faults.servers import ServerUnavailable, serving
-from tests.conformance.test_concurrency import blamed, judged
+from tests.conformance.concurrency_support import blamed, judged
 from tests.servers import contending_savers
 
 FEW = SceneEffort(shared=3, instances=0, processes=0, races=0)

@@ -1,0 +1,58 @@
+"""Savers whose costs grow, and some whose costs do not, as targets found by name."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from tests.reference.paged import PagedReference
+from tests.reference.pooled import PooledReference
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import WRONG, opener
+from tests.wrong_savers.cost import OneLockOverThePool, ScanInPython
+
+from saverproof import Capability, target
+
+WRONG_COSTS = [wrong for wrong in WRONG if wrong.breaks.startswith("cost/")]
+
+
+def made(name: str, saver: Any, **more: Any) -> Any:
+    return target(name=name, **more)(opener(saver))
+
+
+class Raising(PagedReference):
+    def get_tuple(self, config: Any) -> Any:
+        raise RuntimeError("out of order")
+
+
+class Forgetting(PagedReference):
+    def get_tuple(self, config: Any) -> Any:
+        return None
+
+
+SAVERS = SimpleNamespace(
+    **{
+        wrong.name.replace("-", "_"): target(
+            name=wrong.name, drop=wrong.drop, durable=issubclass(wrong.saver, SqliteReference)
+        )(wrong.make)
+        for wrong in WRONG_COSTS
+    },
+    paged=made("paged", PagedReference),
+    pooled=made("pooled", PooledReference),
+    raising=made("raising", Raising),
+    forgetting=made("forgetting", Forgetting),
+    locked_record=made(
+        "locked-record",
+        OneLockOverThePool,
+        capabilities={Capability.SEPARATE_RECORDS: "a thread is one document"},
+    ),
+    one_record=made(
+        "one-record",
+        ScanInPython,
+        capabilities={Capability.SEPARATE_RECORDS: "a thread is one document"},
+    ),
+)
+
+
+def here(name: str) -> str:
+    return f"{__name__}:SAVERS.{name.replace('-', '_')}"

@@ -1,0 +1,105 @@
+"""Every wrong saver of the concurrency family is caught by many callers, and rightly blamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conformance.concurrency_support import SCENES_ALONE, blamed, judged
+from tests.conformance.concurrent_savers import CONCURRENT, attribute_of
+from tests.conformance.selftest_support import EVERY_FAMILY
+from tests.wrong_savers import WrongSaver
+from tests.wrong_savers.in_threads import InThreads
+
+from saverproof.contracts.registry import contract, contracts
+from saverproof.families.concurrency import reporting
+from saverproof.families.concurrency.contract_ids import LOOP
+from saverproof.families.concurrency.effort import SceneEffort
+
+MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
+BY_NIGHT = {
+    "check-then-insert",
+    "writes-read-and-written-back",
+    "one-cursor-for-all",
+    "read-in-two-steps",
+    "prune-of-all-but-the-newest-it-read",
+    "prune-of-questions-by-what-was-newest",
+    "copy-table-by-table",
+}
+"""Wrong savers whose calls tasks make by night alone: another one of their contract is caught by
+tasks by day, and the code that is wrong is the one that threads run.
+"""
+THROUGH = [
+    *(pytest.param(wrong, "sync", id=wrong.name) for wrong in CONCURRENT if wrong.breaks != LOOP),
+    # What another API shows of the same code, run in threads by the loop.
+    *(
+        pytest.param(wrong, "async", id=f"{wrong.name}, async")
+        for wrong in CONCURRENT
+        if (wrong.breaks == LOOP or issubclass(wrong.saver, InThreads))
+        and (EVERY_FAMILY or wrong.name not in BY_NIGHT)
+    ),
+]
+UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20, places=6)
+"""Four histories told the rarest mistakes in five of six tries."""
+FOR = {
+    "threads-lose-nothing": SceneEffort(shared=60, instances=2, processes=1, races=0),
+    "no-torn-reads": SceneEffort(shared=60, instances=2, processes=1, races=0),
+    "linearizable": SceneEffort(shared=60, instances=1, processes=0, races=0),
+    "instances-agree": SceneEffort(shared=0, instances=1, processes=0, races=0),
+    "processes-lose-nothing": SceneEffort(shared=2, instances=2, processes=2, races=2),
+    "first-use-race": SceneEffort(shared=1, instances=1, processes=1, races=2),
+    "iteration-does-not-block": SceneEffort(shared=4, instances=1, processes=1, races=0),
+    "reads-change-nothing": SceneEffort(shared=2, instances=1, processes=1, races=0),
+    "loop-goes-on": SCENES_ALONE,
+    "prune-spares-live-runs": UPKEEP,
+    "copy-of-one-moment": UPKEEP,
+    "deletion-is-whole": UPKEEP,
+    "late-writer": UPKEEP,
+}
+"""What catches the wrong savers of a contract, and something of everything else. It ends once they
+are caught, so that more costs nothing: on a machine with much else to do, races are rarer.
+"""
+GRAPHS = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, places=6)
+"""What is held at each of its places needs no luck."""
+EXCEPT = {
+    # Its callers hang where someone tidies up beside them.
+    "prune-takes-locks-in-another-order": UPKEEP,
+    # No calls of a history are questions or answers of a graph.
+    "prune-of-questions-by-what-was-newest": GRAPHS,
+    "prune-writes-answers-anew": GRAPHS,
+    "copy-of-questions-first": GRAPHS,
+    "copy-takes-questions-away": GRAPHS,
+    "deletion-fills-tables-anew": GRAPHS,
+    "runs-deleted-with-new-questions": GRAPHS,
+    # A scene of its own tells it: histories would all be played, for nothing.
+    "values-found-by-version-alone": SCENES_ALONE,
+}
+"""What catches wrong savers that another scene tells than their contract's other ones."""
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize(("wrong", "api"), THROUGH)
+def test_a_wrong_saver_is_caught_and_rightly_blamed(
+    wrong: WrongSaver,
+    api: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
+    where = f"tests.conformance.concurrent_savers:SAVERS.{attribute_of(wrong)}"
+    effort = EXCEPT.get(wrong.name, FOR[wrong.breaks.partition("/")[2]])
+    found = blamed(judged(where, tmp_path, api, monkeypatch, effort))
+    allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
+    assert wrong.breaks in found, f"not caught: {wrong.note}"
+    assert found <= allowed, f"blamed for {sorted(found - allowed)} as well"
+
+
+def test_no_contract_is_without_a_wrong_saver() -> None:
+    assert {wrong.breaks for wrong in CONCURRENT} == MUST_AND_SHOULD
+
+
+def test_no_contract_has_all_its_tasks_by_night() -> None:
+    in_threads = [wrong for wrong in CONCURRENT if issubclass(wrong.saver, InThreads)]
+    by_day = {wrong.breaks for wrong in in_threads if wrong.name not in BY_NIGHT}
+    assert by_day == {wrong.breaks for wrong in in_threads}
+    assert {wrong.name for wrong in in_threads} >= BY_NIGHT
