@@ -13,8 +13,12 @@ import pytest
 from tests.conformance.reproducer_support import of_a_shut_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
 from tests.wrong_savers.upkeep_of_graphs import (
+    CopyOfQuestionsFirst,
+    CopyTakesQuestionsAway,
+    DeletionFillsTablesAnew,
     PruneOfQuestionsByWhatWasNewest,
     PruneWritesAnswersAnew,
+    RunsDeletedWithNewQuestions,
 )
 
 from saverproof.families.concurrency.agreeing import Asking, Reader
@@ -67,17 +71,14 @@ def beside(kind: CallKind) -> dict[str, Any]:
     return {"scene": SCENE, "kind": kind.value, "early": True}
 
 
-def held(saver: type, at: str) -> dict[str, Any]:
-    """A scene in which a prune is held at a line of a saver, while a graph goes on."""
-    lines, first = inspect.getsourcelines(saver.prune)  # type: ignore[attr-defined]
-    line = next(number for number, text in enumerate(lines, first) if at in text)
+def held(saver: type, at: str, kind: CallKind = CallKind.PRUNE) -> dict[str, Any]:
+    """A scene in which an operation is held at a line of a saver, while a graph goes on."""
+    method = {CallKind.PRUNE: "prune"}.get(kind, kind.value)
+    lines, first = inspect.getsourcelines(getattr(saver, method))
+    line = max(number for number, text in enumerate(lines, first) if at in text)
     place = encode(Place(inspect.getfile(saver), line))
-    return {
-        "scene": UPKEEP_OF_GRAPHS[CallKind.PRUNE].scene,
-        "name": "three questions of one node",
-        "inside": False,
-        "place": place,
-    }
+    upkeep = UPKEEP_OF_GRAPHS[kind]
+    return {"scene": upkeep.scene, "name": upkeep.names[0], "inside": False, "place": place}
 
 
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
@@ -115,6 +116,26 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         PRUNE,
         "prune-writes-answers-anew",
         held(PruneWritesAnswersAnew, "super().prune(") | {"inside": True},
+    ),
+    "a graph beside a copy": (
+        COPY,
+        "copy-takes-questions-away",
+        held(CopyTakesQuestionsAway, "with self.database", CallKind.COPY),
+    ),
+    "a copy beside a graph": (
+        COPY,
+        "copy-of-questions-first",
+        held(CopyOfQuestionsFirst, "with self.database", CallKind.COPY) | {"differs": "the copy"},
+    ),
+    "a graph beside a deletion": (
+        DELETION,
+        "deletion-fills-tables-anew",
+        held(DeletionFillsTablesAnew, "with self.database", CallKind.DELETE),
+    ),
+    "a graph beside the deletion of a run": (
+        DELETION,
+        "runs-deleted-with-new-questions",
+        held(RunsDeletedWithNewQuestions, "super().delete", CallKind.DELETE_RUN),
     ),
     "a copy": (COPY, "copy-table-by-table", beside(CallKind.COPY)),
     "a copy of namespaces": (COPY, "copy-row-by-row", beside(CallKind.COPY)),

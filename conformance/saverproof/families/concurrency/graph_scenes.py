@@ -134,6 +134,7 @@ def _judged(
             record.saw_alone([problem], flaws.look_into_program(_ALONE[upkeep.kind]))
         else:
             told = {"name": one["scenario"], "inside": one["inside"], "place": one["place"]}
+            told["differs"] = _what_differs(one)
             record.saw([problem], scene | told)
     if still is not None and still["hung"]:
         how = f"no answer for {still['seconds']:g} s"
@@ -144,6 +145,14 @@ def _judged(
         why = seen["trouble"] or f"not over after {still['seconds']:g} s"
         tally.note(f"{upkeep.scene}: {why}"[:300])
     return bool(right)
+
+
+def _what_differs(play: Mapping[str, Any]) -> str:
+    """The graph, the copy, or a graph that goes on with the copy."""
+    _, kind, *_, with_copy = play["difference"]
+    if with_copy:
+        return "with the copy"
+    return "the copy" if kind == tidied_graphs.COPY else "the graph"
 
 
 def _problem(upkeep: GraphUpkeep, play: Mapping[str, Any], api: str) -> Problem:

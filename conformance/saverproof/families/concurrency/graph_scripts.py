@@ -1,4 +1,4 @@
-"""What a script can say of a graph that goes on while its thread is pruned."""
+"""What a script can say of a graph that goes on while someone tidies up."""
 
 from __future__ import annotations
 
@@ -17,22 +17,38 @@ from saverproof.families.graph.steps import Answer, GraphStep, Invoke
 from saverproof.programs.steps.codec import decode
 from saverproof.scripts.source import literal
 
+_CALLS: Mapping[CallKind, tuple[str, str]] = {
+    CallKind.PRUNE: ("prune", 'prune([thread], strategy="keep_latest")'),
+    CallKind.COPY: ("take_copy", "copy_thread(thread, target)"),
+    CallKind.DELETE: ("delete", 'delete_thread("another")'),
+    CallKind.DELETE_RUN: ("delete", 'delete_for_runs(["old"])'),
+}
+"""What does it in a script, and how it is called."""
+
 
 def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
-    """The graph, what it is given, and where the prune is held; {} for what a script cannot say."""
-    if SCENES[scene["scene"]].kind is not CallKind.PRUNE:
-        return {}
-    known = scenario(scene["name"])
+    """The graph, what it is given, and where a call is held; {} for what a script cannot say."""
+    upkeep, known = SCENES[scene["scene"]], scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
-    if "place" not in scene or not all(inputs):
+    differs = scene.get("differs", "the graph")
+    if "place" not in scene or differs == "with the copy" or not all(inputs):
         return {}
     place, make = decode(Place, scene["place"]), maker(known.graph, api)
+    # A node on the event loop's own thread cannot wait until the call is held.
+    inside = scene["inside"] and api == "sync"
+    does, call = _CALLS[upkeep.kind]
     return {
         "graph": inspect.getsource(make),
         "make": make.__name__,
         "inputs": ", ".join(inputs),
-        # A node on the event loop's own thread cannot wait until the prune is held.
-        "inside": scene["inside"] and api == "sync",
+        "does": does,
+        "call": call,
+        "first": upkeep.steps(known, inside=inside).start,
+        "target": ', f"{thread}-{len(seen)}"' if upkeep.kind is CallKind.COPY else "",
+        "old": len(inputs) // 2 if upkeep.kind is CallKind.DELETE_RUN else 0,
+        "other": inputs[0] if upkeep.kind is CallKind.DELETE else "",
+        "torn": differs == "the copy",
+        "inside": inside,
         "awaits": place.file == AWAIT,
         "file": os.path.basename(place.file),
         "line": place.line,
@@ -42,7 +58,8 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
 
 def graph_imports(scene: Mapping[str, Any], api: str) -> list[str]:
     """The imports that the graph needs."""
-    return ["import types", *imports_of(maker(scenario(scene["name"]).graph, api))]
+    more = ["import contextvars", "import itertools", "import types"]
+    return [*more, *imports_of(maker(scenario(scene["name"]).graph, api))]
 
 
 def _input(step: GraphStep) -> str:

@@ -91,7 +91,7 @@ _TWO_RUNS = planned(
 
 _ALL = (
     GraphUpkeep(CallKind.PRUNE, PRUNE, frozenset({Capability.PRUNE}), "prune", NAMES),
-    GraphUpkeep(CallKind.COPY, COPY, frozenset({Capability.COPY_THREAD}), "copy", NAMES[1:]),
+    GraphUpkeep(CallKind.COPY, COPY, frozenset({Capability.COPY_THREAD}), "copy", NAMES[:2]),
     # Whose rows are touched that should not be hangs little on what the graph is.
     GraphUpkeep(
         CallKind.DELETE,

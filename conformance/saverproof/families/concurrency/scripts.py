@@ -130,7 +130,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
 def _template(name: str, scene: dict[str, Any]) -> str:
     """The template for a contract, among those of this package."""
     if scene.get("scene") in GRAPHS_SCENES:
-        return "graph_pruned"
+        return "graph_beside"
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"
     if scene.get("shifted"):
