@@ -134,13 +134,15 @@ class HistorySeedsOfNone(ReferenceSaver):
         return {"seed": None, **super()._channel_history(target, channel)}
 
 
-@mistake(WALK, "a task's writes to a channel are taken once a checkpoint: the last")
-class HistoryOneWritePerTask(Written):
+class ReadsWritesAnew(Written):
+    """A base saver whose histories have a query of their own for a checkpoint's writes."""
+
+    def _read_anew(self, writes: list[WriteRow]) -> list[WriteRow]:
+        return writes
+
     def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
         writes = super()._writes_of(shelf, row)
-        if not self.__dict__.get("walking"):
-            return writes
-        return list({(w.task_id, w.channel): w for w in writes}.values())
+        return self._read_anew(writes) if self.__dict__.get("walking") else writes
 
     def _channel_history(self, target: CheckpointRow | None, channel: str) -> History:
         self.__dict__["walking"] = True
@@ -148,6 +150,18 @@ class HistoryOneWritePerTask(Written):
             return super()._channel_history(target, channel)
         finally:
             self.__dict__["walking"] = False
+
+
+@mistake(WALK, "a task's writes to a channel are taken once a checkpoint: the last")
+class HistoryOneWritePerTask(ReadsWritesAnew):
+    def _read_anew(self, writes: list[WriteRow]) -> list[WriteRow]:
+        return list({(w.task_id, w.channel): w for w in writes}.values())
+
+
+@mistake(WALK, "in histories ORDER BY task_path, idx, without the task")
+class HistoryByPathAndIndex(ReadsWritesAnew):
+    def _read_anew(self, writes: list[WriteRow]) -> list[WriteRow]:
+        return sorted(writes, key=lambda write: (write.path, write.index))
 
 
 def _round_and_round(shelf: Shelf, row: CheckpointRow) -> Iterator[CheckpointRow]:

@@ -232,6 +232,8 @@ def histories_around_changes(p: Probe) -> Any:
     """Late writes, a copy, a removal, another parent, and a target far below the newest."""
     p.write(4, [("x", "late")], "a", "~b")
     p.write(4, [("x", "later")], "b", "~a")
+    p.write(4, [("x", 1), ("x", 2)], "c", "~c")
+    p.write(4, [("x", 3), ("x", 4)], "d", "~c")
     found = [p.history(5)]
     copied(p)
     found.append(p.history(5, thread="copy"))

@@ -30,6 +30,7 @@ _ALWAYS = "size"
 _BETWEEN = {"2 to 99": 20, "100": 110, "1,100": 1_110}
 """The number of checkpoints between the root and the one whose history is read."""
 _TIMES = {"reversed": Times.FALLING, "equal times": Times.EQUAL}
+_PATH = "~__pregel_pull, tools"
 _FIRST_RUN, _RUN = "run-1", "run-2"
 
 
@@ -106,7 +107,8 @@ class _RowOfDeltas:
         """Yield a late write and the row's removal, each followed by the same reads."""
         number, parent = target.number, target.parent
         assert parent is not None
-        yield replace(self._batch(parent), task=2)
+        # By its path it comes last, and by its id before the task that is there.
+        yield replace(self._batch(parent), task=2, path=_PATH)
         yield self._question(number)
         match self.row[table.REMOVAL.name]:
             case "copy_thread":
@@ -153,7 +155,12 @@ class _RowOfDeltas:
         return Value("delta-snapshot" if snapshot else "integer", seed)
 
     def _batch(self, number: int) -> PutWrites:
-        writes = tuple((name, Value("integer", number)) for name in (*self.deltas, "count"))
+        # Twice to one channel: all of a task come before the next task's, whatever their index.
+        writes = tuple(
+            (name, Value("integer", number + again))
+            for again, names in enumerate(((*self.deltas, "count"), (_ALWAYS,)))
+            for name in names
+        )
         return PutWrites(THREAD, self.namespace, number, 1, writes)
 
     def _question(self, number: int | None, channels: tuple[str, ...] = (_ALWAYS,)) -> DeltaHistory:
