@@ -197,7 +197,7 @@ DELETION_IS_WHOLE = Contract(
     statement=(
         'When `delete_thread` or `prune` with "delete" returns, nothing is left of before it '
         "began, and what is put from then on is there whole; `delete_for_runs` leaves all that "
-        "another run of the thread puts meanwhile. Graphs of other threads, and of other runs that "
+        "another run of the thread puts meanwhile; graphs of other threads, and of other runs that "
         "have put what they go on with, come out as without it."
     ),
     source=(
