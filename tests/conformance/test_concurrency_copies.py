@@ -1,4 +1,4 @@
-"""Graphs that go on while their thread is copied, or another thread or run is deleted."""
+"""Graphs that go on while their thread is copied, or pruned with delta channels, or others go."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.wrong_savers.upkeep_of_graphs import (
     CopyOfQuestionsFirst,
     CopyTakesQuestionsAway,
     DeletionFillsTablesAnew,
+    PruneOfChainsByWhatWasNewest,
     RunsDeletedWithNewQuestions,
 )
 
@@ -70,6 +71,13 @@ class CopiesNoWrites(InThreads, SqliteReference):
         pass
 
 
+class PrunesWithoutChains(InThreads, SqliteReference):
+    """Keeps the newest alone, whoever is beside it."""
+
+    def _delta_chain(self, rows: Any, newest: Any) -> set[str]:
+        return set()
+
+
 class DeletesTheRunsItFound(InThreads, SqliteReference):
     """Finds in one transaction what is of the runs, and deletes that in another, row by row."""
 
@@ -98,6 +106,8 @@ SAVERS = SimpleNamespace(
     two_transactions=target(name="two-transactions")(opener(DeletionInTwoTransactions)),
     new_questions=target(name="new-questions")(opener(RunsDeletedWithNewQuestions)),
     runs_it_found=target(name="runs-it-found")(opener(DeletesTheRunsItFound)),
+    chains=target(name="chains")(opener(PruneOfChainsByWhatWasNewest)),
+    without_chains=target(name="without-chains")(opener(PrunesWithoutChains)),
     without_writes=target(name="without-writes")(opener(CopiesNoWrites)),
 )
 
@@ -151,16 +161,25 @@ def test_an_operation_in_several_transactions_may_be_right(
 
 
 @pytest.mark.usefixtures("shared_harness")
-def test_what_a_copy_at_rest_breaks_is_another_familys(tmp_path: Path) -> None:
-    seen = seen_beside(CallKind.COPY, "without_writes", tmp_path)
-    assert seen.record.found == {}
-    assert seen.behind == {"deletion/copy-complete"}
+@pytest.mark.parametrize(
+    ("kind", "name", "behind"),
+    [
+        (CallKind.COPY, "without_writes", "deletion/copy-complete"),
+        (CallKind.PRUNE, "without_chains", "deletion/prune-keeps-delta-chain"),
+    ],
+)
+def test_what_is_broken_at_rest_is_another_familys(
+    kind: CallKind, name: str, behind: str, tmp_path: Path
+) -> None:
+    seen = seen_beside(kind, name, tmp_path)
+    assert (seen.record.found, seen.behind) == ({}, {behind})
 
 
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("kind", "wrong", "right", "expected", "observed"),
     [
+        (CallKind.PRUNE, "chains", "older_moment", "as without the prune", "[]"),
         (CallKind.COPY, "questions_first", "older_moment", "at one moment", "part of one batch"),
         (CallKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"),
         (CallKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),

@@ -71,6 +71,8 @@ EXCEPT = {
     "copy-takes-questions-away": GRAPHS,
     "deletion-fills-tables-anew": GRAPHS,
     "runs-deleted-with-new-questions": GRAPHS,
+    # No calls of a history are about delta channels.
+    "prune-of-chains-by-what-was-newest": GRAPHS,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,
 }

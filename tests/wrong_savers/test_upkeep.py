@@ -29,6 +29,7 @@ from tests.wrong_savers.upkeep_of_graphs import (
     CopyOfQuestionsFirst,
     CopyTakesQuestionsAway,
     DeletionFillsTablesAnew,
+    PruneOfChainsByWhatWasNewest,
     PruneOfQuestionsByWhatWasNewest,
     PruneWritesAnswersAnew,
     RunsDeletedWithNewQuestions,
@@ -81,6 +82,18 @@ def pruned_beside_an_answer(probe: Probe) -> bool:
     with before_transaction(probe, 1, lambda: probe.write(2, answer, "t9")):
         probe.call("prune", ["a"])
     return ["one", "two"] in [value for *_, value in probe.pending("a", "", 2)]
+
+
+def pruned_beside_a_delta(probe: Probe) -> bool:
+    def update(number: int) -> None:
+        since = {"counters_since_delta_snapshot": {"log": [number - 1, number - 1]}}
+        probe.put(number, thread="d", parent=number - 1, drop=["log"], metadata=since)
+
+    probe.put(1, thread="d", values={"log": ["in"]})
+    update(2)
+    with before_transaction(probe, 1, lambda: update(3)):
+        probe.call("prune", ["d"])
+    return {1, 2} <= {*probe.ids(probe.config("d"))}
 
 
 def go_on(probe: Probe) -> None:
@@ -171,6 +184,7 @@ def put_late(probe: Probe) -> bool:
         (PruneOfAllButTheNewestItRead, SqliteReference, pruned_beside_a_put),
         (PruneOfEarlyWrites, SqliteReference, pruned_beside_early_writes),
         (PruneOfQuestionsByWhatWasNewest, SqliteReference, pruned_beside_a_question),
+        (PruneOfChainsByWhatWasNewest, SqliteReference, pruned_beside_a_delta),
         (PruneWritesAnswersAnew, SqliteReference, pruned_beside_an_answer),
         (CopyTableByTable, SqliteReference, copied_beside_a_batch),
         (CopyRowByRow, SqliteReference, copied_beside_a_subgraph),

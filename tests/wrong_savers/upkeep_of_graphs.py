@@ -53,6 +53,29 @@ class PruneWritesAnswersAnew(InThreads, SqliteReference):
         return self.database.rows(f"SELECT * FROM writes WHERE {CONTROL}", thread)
 
 
+@wrong(PRUNE, "the newest is looked for again, its chain is not: what is between the two goes")
+class PruneOfChainsByWhatWasNewest(InThreads, SqliteReference):
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if strategy != "keep_latest":
+            super().prune(thread_ids, strategy=strategy)
+            return
+        with self.database.reading():
+            kept = {(*space, id) for space in self._spaces(thread_ids) for id in self._kept(*space)}
+        with self.database.writing():
+            for space in self._spaces(thread_ids):
+                rows = self._rows("thread = ? AND ns = ? ORDER BY id", *space)
+                for row in rows[:-1]:
+                    if (*space, row.id) not in kept:
+                        self._delete_row(row)
+
+    def _spaces(self, threads: Sequence[str]) -> set[tuple[str, str]]:
+        return {(row.thread, row.ns) for row in self._rows() if row.thread in threads}
+
+    def _kept(self, thread: str, ns: str) -> set[str]:
+        rows = {row.id: row for row in self._rows("thread = ? AND ns = ?", thread, ns)}
+        return self._delta_chain(rows, rows[max(rows)])
+
+
 # -- copies -------------------------------------------------------------------------------
 
 

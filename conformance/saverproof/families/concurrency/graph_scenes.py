@@ -9,7 +9,12 @@ from typing import Any
 from saverproof.families.concurrency import tidied_graphs
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import THREADS
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS, GraphUpkeep, scenario
+from saverproof.families.concurrency.graph_upkeep import (
+    DELTA,
+    UPKEEP_OF_GRAPHS,
+    GraphUpkeep,
+    scenario,
+)
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind
@@ -18,7 +23,7 @@ from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
-from saverproof.programs import small
+from saverproof.programs import removals, small
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -77,6 +82,8 @@ _ALONE: Mapping[CallKind, Program] = {
     CallKind.DELETE: _alone(DeleteThread("b"), "a", *_waiting("b", "run-2", 3)),
     CallKind.DELETE_RUN: _alone(DeleteForRuns(("run-2",)), "a", *_waiting("a", "run-2", 3)),
 }
+_DELTA_ALONE, *_ = removals.DELTAS
+"""A prune of a thread with delta channels."""
 
 
 def beside_graphs(
@@ -131,7 +138,8 @@ def _judged(
             why = f"the graph of {one['scenario']!r} comes out otherwise by itself"
             tally.unsure([upkeep.contract], why)
         elif seen["at_rest"] is not None:
-            record.saw_alone([problem], flaws.look_into_program(_ALONE[upkeep.kind]))
+            alone = _DELTA_ALONE if one["scenario"] == DELTA else _ALONE[upkeep.kind]
+            record.saw_alone([problem], flaws.look_into_program(alone))
         else:
             told = {"name": one["scenario"], "inside": one["inside"], "place": one["place"]}
             told["differs"] = _what_differs(one)
@@ -178,5 +186,5 @@ def _steps(upkeep: GraphUpkeep, play: Mapping[str, Any], position: int, api: str
     each = "the last step" if len(steps) == 1 else "each step"
     yield f"beside {each} a {upkeep.doing}: called as {begins}, held {place.describe()}"
     for number, step in enumerate(known.program[: position + 1]):
-        run = upkeep.run_of(known, number)
+        run = upkeep.run_of(number)
         yield describe(step) + (f", in {run}" if run else "")

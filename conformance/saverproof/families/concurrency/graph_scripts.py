@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.concurrency.graph_scenes import SCENES
-from saverproof.families.concurrency.graph_upkeep import scenario
+from saverproof.families.concurrency.graph_upkeep import FIRST_OF_NEW, scenario
 from saverproof.families.concurrency.holding import AWAIT, Place
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.graph.scenarios import maker
@@ -45,7 +45,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
         "call": call,
         "first": upkeep.steps(known, inside=inside).start,
         "target": ', f"{thread}-{len(seen)}"' if upkeep.kind is CallKind.COPY else "",
-        "old": len(inputs) // 2 if upkeep.kind is CallKind.DELETE_RUN else 0,
+        "old": FIRST_OF_NEW if upkeep.kind is CallKind.DELETE_RUN else 0,
         "other": inputs[0] if upkeep.kind is CallKind.DELETE else "",
         "torn": differs == "the copy",
         "inside": inside,

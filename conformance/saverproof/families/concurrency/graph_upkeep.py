@@ -16,6 +16,8 @@ from saverproof.families.graph.steps import Answer, Invoke
 
 THREAD = "a"
 """The thread of the graphs."""
+FIRST_OF_NEW = 1
+"""The step that begins a new run, where runs matter."""
 _OLD, _NEW = "a run that is over", "a run that goes on"
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
@@ -47,19 +49,19 @@ class GraphUpkeep:
         end = len(one.program)
         match self.kind:
             case CallKind.DELETE_RUN:
-                # Of the old run all is over, and the new one has put what it goes on with.
-                return range(end // 2 + 1, end)
+                # The old run has ended, and the new one has put what it goes on with.
+                return range(FIRST_OF_NEW + 1, end)
             case CallKind.COPY if not inside:
                 # Before the first step there is nothing to copy.
                 return range(1, end)
             case _:
                 return range(end)
 
-    def run_of(self, one: GraphScenario, position: int) -> str:
+    def run_of(self, position: int) -> str:
         """The run of a step; "" where runs do not matter."""
         if self.kind is not CallKind.DELETE_RUN:
             return ""
-        return _OLD if position < len(one.program) // 2 else _NEW
+        return _OLD if position < FIRST_OF_NEW else _NEW
 
     def call(self, own: str, other: str) -> Call:
         """The call for a graph's own thread, and another that it is deleted from or copied to."""
@@ -79,18 +81,19 @@ INSIDE = "a question inside"
 ABREAST = "questions side by side, answered one by one"
 NAMES = (QUESTIONS, INSIDE, ABREAST)
 """Scenarios in which graphs wait for someone, in the root and in a subgraph, and for several."""
+DELTA = "a delta channel"
+"""What a prune keeps is not only the newest there."""
 
 _TWO_RUNS = planned(
     "two runs that ask twice",
     "nested_deep",
-    *(Invoke(log()), Answer(1), Answer(2)),
-    *(Invoke(log()), Answer(3), Answer(4)),
+    *(Invoke(log()), Invoke(log()), Answer(1), Answer(2)),
     waits=True,
 )
-"""The second run asks, is answered and asks again, with which no other scenario ends."""
+"""Nobody answers the first run; the second asks, is answered and asks again."""
 
 _ALL = (
-    GraphUpkeep(CallKind.PRUNE, PRUNE, frozenset({Capability.PRUNE}), "prune", NAMES),
+    GraphUpkeep(CallKind.PRUNE, PRUNE, frozenset({Capability.PRUNE}), "prune", (*NAMES, DELTA)),
     GraphUpkeep(CallKind.COPY, COPY, frozenset({Capability.COPY_THREAD}), "copy", NAMES[:2]),
     # Whose rows are touched that should not be hangs little on what the graph is.
     GraphUpkeep(

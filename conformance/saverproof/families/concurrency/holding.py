@@ -98,8 +98,10 @@ class Probing:
         for _ in range(2 if self._pending else 1):
             if self._pending is None or self._pending.done():
                 self._pending = self._write()
-            waited_for = asyncio.wrap_future(self._pending)
+            waited_for, until = asyncio.wrap_future(self._pending), time.monotonic() + _LONGEST_S
             await asyncio.wait([waited_for], timeout=self._patience_s)
+            while not waited_for.done() and _others_go_on() and time.monotonic() < until:
+                await asyncio.wait([waited_for], timeout=_GLANCE_S)
         self.free.append((place, self._pending is not None and self._pending.done()))
 
     def end(self) -> None:

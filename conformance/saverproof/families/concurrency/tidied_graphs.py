@@ -165,7 +165,7 @@ class TidiedGraphs:
 
         def on_step(position: int) -> None:
             nonlocal step_began, other
-            player.run = self.upkeep.run_of(one, position)
+            player.run = self.upkeep.run_of(position)
             step_began = next(self._calls.clock)
             if position not in steps or beside is None:
                 return
@@ -275,7 +275,7 @@ class TidiedGraphs:
         begun = max(2, self.upkeep.steps(one, inside=False).start)
 
         def on_step(position: int) -> None:
-            player.run = self.upkeep.run_of(one, position)
+            player.run = self.upkeep.run_of(position)
 
         player.on_step = on_step
         for _ in player.play(one.program[:begun]):
