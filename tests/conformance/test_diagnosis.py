@@ -33,6 +33,7 @@ from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
+from saverproof_savers import targets
 
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 ARRIVAL, REPLACED = BY_NAME["writes-by-insertion"], BY_NAME["regular-write-replaced"]
@@ -223,3 +224,13 @@ def test_what_a_program_shows_is_recorded(name: str, loop: EventLoop, tmp_path: 
 
 def test_each_program_has_what_it_shows() -> None:
     assert shown().keys() == programs().keys()
+
+
+def test_the_programs_of_mistakes_accuse_no_right_saver(loop: EventLoop, tmp_path: Path) -> None:
+    # They are tried on each saver that is wrong in something: what they show has to be its own.
+    trials = Trials(targets.sqlite, tmp_path, loop, ("sync",))
+    accused = {
+        name: trials.replay(from_json(program), thorough=True).breaches
+        for name, program in programs().items()
+    }
+    assert {name: breaches for name, breaches in accused.items() if breaches} == {}

@@ -178,6 +178,36 @@ class NestedAsRepr(ReferenceSaver):
         return super()._equals(metadata, key, value)
 
 
+@mistake("filter/nested", "a dict matches each that has the same keys")
+class NestedByKeys(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        stored = metadata.get(key)
+        if isinstance(value, dict) and isinstance(stored, dict):
+            return stored.keys() == value.keys()
+        return super()._equals(metadata, key, value)
+
+
+@mistake("filter/nested", "lists are compared as sets of items")
+class NestedListsWithoutOrder(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        stored = metadata.get(key)
+        if isinstance(value, list) and isinstance(stored, list):
+            return set(map(repr, stored)) == set(map(repr, value))
+        return super()._equals(metadata, key, value)
+
+
+@mistake("filter/nested", "only the first level is compared: what lies deeper matches always")
+class NestedToTheFirstLevel(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        return super()._equals({key: _flat(metadata.get(key))}, key, _flat(value))
+
+
+def _flat(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {k: type(v).__name__ if isinstance(v, (dict, list)) else v for k, v in value.items()}
+
+
 @mistake("filter/dotted-key", "json_extract(metadata, '$.' || key): a dot is a step down")
 class DottedKeyIsAPath(ReferenceSaver):
     def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:

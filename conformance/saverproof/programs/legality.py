@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from saverproof.programs.model.records import SPECIAL_INDEX, counted
+from saverproof.programs.model.records import SPECIAL_INDEX, counted, delta_channels
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -32,8 +32,8 @@ def _(step: Put, model: Model) -> str | None:
         return "a checkpoint is no ancestor of itself"
     if present is not None and present.step == step:
         return None
-    if _counts_what_has_no_version(step, model):
-        return "a channel that was updated since its snapshot has a version"
+    if not _counts_as_langgraph_does(step, model):
+        return "a delta channel that is counted has a version, and was counted once at least"
     if step.copy_of is not None:
         source = history.get(step.copy_of)
         if source is None or present is not None:
@@ -59,16 +59,29 @@ def _is_among_its_ancestors(step: Put, model: Model) -> bool:
     return ancestor is not None
 
 
-def _counts_what_has_no_version(step: Put, model: Model) -> bool:
-    """Return whether the metadata count updates of a delta channel that has none.
+def _counts_as_langgraph_does(step: Put, model: Model) -> bool:
+    """Return whether each delta channel that the metadata count has a version, and a counter that
+    is not zero; and whether no put of the namespace drops such a channel without counting it.
 
-    LangGraph gives a channel a version in the superstep that it counts as an update
-    (``PregelLoop._put_checkpoint``). It counts supersteps of unused channels, too.
+    LangGraph gives a channel a version in the superstep that it counts as an update, and leaves
+    counters of zero out (``PregelLoop._put_checkpoint``). A channel without updates is counted,
+    too; here it has a version all the same, lest a shortened program keep writes to it.
     """
-    updated = {name for name, (updates, _) in counted(step.metadata or {}).items() if updates}
-    parent = model.history(step.thread, step.namespace).get(step.parent or 0)
+    counters = counted(step.metadata or {})
+    history = model.history(step.thread, step.namespace)
+    parent = history.get(step.parent or 0)
     inherited = {} if parent is None else parent.channels
-    return not updated <= {*inherited, *(name for name, _ in step.changes)}
+    there = {*inherited, *(name for name, _ in step.changes)}
+    if not (counters.keys() <= there and all(map(any, counters.values()))):
+        return False
+    others = [record for number, record in history.items() if number != step.number]
+    puts = [step, *(record.step for record in others)]
+    deltas = {*counters, *delta_channels(others)}
+    return all(deltas.isdisjoint(_dropped_uncounted(put)) for put in puts)
+
+
+def _dropped_uncounted(step: Put) -> set[str]:
+    return {name for name, value in step.changes if value is None} - {*counted(step.metadata or {})}
 
 
 def _has_children(step: Put, model: Model) -> bool:

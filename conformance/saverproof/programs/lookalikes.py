@@ -67,6 +67,21 @@ HOLDING: Program = (
 )
 """Lists and dicts that contain the value filtered by, and do not equal it."""
 
+_STRUCTURED: tuple[Any, ...] = (
+    {"app": 1, "user": 2},
+    {"user": 2, "app": 1},
+    {"app": 2, "user": 1},
+    {"app": 1, "user": 3},
+    {"app": 1},
+    {"app": {"user": 2}},
+    {"app": {"user": 3}},
+    {"app": None},
+    {},
+    *([1, 2], [2, 1], [1, 1, 2], [1], [[1], 2], [None], []),
+)
+STRUCTURED_ALIKE: Program = _looked_for(_STRUCTURED)
+"""Dicts and lists with the same keys or items as others, in other places or with other values."""
+
 _KEYS = (
     *METADATA_KEYS,
     "long_" * 20 + "1",

@@ -33,7 +33,7 @@ from saverproof.programs.directed import (
     ODD_NAMESPACES,
     SAME_IDS,
 )
-from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE, HOLDING
+from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE, HOLDING, STRUCTURED_ALIKE
 from saverproof.programs.makers import (
     batches,
     checkpoints,
@@ -154,7 +154,7 @@ class FilterMachine(SaverMachine):
 
     enforces = filtering.TABLE.contracts
     themes = _filter_()
-    examples = (*FILTER_VALUES_ALIKE, HOLDING, questions(limit=None))
+    examples = (*FILTER_VALUES_ALIKE, HOLDING, STRUCTURED_ALIKE, questions(limit=None))
 
 
 def _deletion() -> tuple[Theme, ...]:

@@ -176,6 +176,7 @@ def put_delta(model: Model, choose: Random, theme: Theme) -> Put:
     name = theme.channels[0]
     others = tuple((n, v) for n, v in step.changes if n != name)
     snapshot = draw(choose, theme) if choose.random() < 0.25 else None
-    counters = {"counters_since_delta_snapshot": {name: [step.number % 4, step.number % 4]}}
+    since = 1 + step.number % 4
+    counters = {"counters_since_delta_snapshot": {name: [since, since]}}
     metadata = dict(step.metadata or {}) | counters
     return replace(step, changes=((name, snapshot), *others), metadata=metadata)
