@@ -57,9 +57,9 @@ def filters_on_containers(p: Probe) -> Any:
     p.put(1, metadata={"kind": {"a": 1}})
     p.put(2, metadata={"kind": {"b": 2, "a": 1}})
     p.put(3, metadata={"kind": [1, 2]})
-    return listed(
-        p, [{"kind": {"a": 1}}, {"kind": {"a": 1, "b": 2}}, {"kind": [1, 2]}, {"kind": [1]}]
-    )
+    p.put(4, metadata={"kind": {"a": {"c": 1}}})
+    kinds = ({"a": 1}, {"a": 1, "b": 2}, {"a": 2}, {"a": {"c": 2}}, [1, 2], [2, 1], [1])
+    return listed(p, [{"kind": kind} for kind in kinds])
 
 
 @scene("filter/dotted-key")
