@@ -85,6 +85,7 @@ tests: $(VENV)/ready
 # The shortest program that shows each known mistake, found anew: takes some minutes.
 mistakes: $(VENV)/ready
 	$(BIN)/python -m tests.conformance.mistake_programs
+	$(BIN)/python -m tests.conformance.mistake_graphs
 
 nightly: check oldest selftest-full crowds ablation steady right-on-servers tests bench
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.conformance import graph_savers
 from tests.conformance.graph_plans import judged, memory_target
 from tests.conformance.judging_support import plan_of
+from tests.conformance.mistake_graphs import differs
 from tests.crowds.first_savers import FIRST
 
 from saverproof.families.graph.scenarios import FUNCTIONAL, SAME
 from saverproof.families.registry import judged as judged_plan
+from saverproof.mistakes import MISTAKES
+from saverproof.mistakes.programs import met_by_graphs
 from saverproof_reports.causes import causes
 
 SPECIAL = "upsert/special-write-last-wins"
@@ -57,3 +61,10 @@ def test_what_no_known_mistake_does_is_likened_to_none(tmp_path: Path) -> None:
     outcome = judged(memory_target(graph_savers.EmptiesCopies), tmp_path, "sync")
     assert outcome.findings
     assert all(each.mistakes_alike == () for each in outcome.findings)
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in MISTAKES)[::60])
+def test_it_is_recorded_which_mistakes_graphs_meet(name: str) -> None:
+    mistake = next(each for each in MISTAKES if each.name == name)
+    met = not mistake.hangs and not mistake.heavy and differs(name)
+    assert (name in met_by_graphs()) == met

@@ -13,6 +13,7 @@ from typing import Any
 
 PROGRAMS_FILE = Path(__file__).with_name("programs.json")
 SHOWN_FILE = Path(__file__).with_name("shown.json")
+GRAPHS_FILE = Path(__file__).with_name("graphs.json")
 
 
 @cache
@@ -29,6 +30,15 @@ def shown() -> dict[str, list[str]]:
     name.
     """
     return _read(SHOWN_FILE)
+
+
+@cache
+def met_by_graphs() -> frozenset[str]:
+    """Return the names of the mistakes that make a graph come out otherwise. Graphs remove nothing
+    and filter nothing, so that they meet few.
+    """
+    names: list[str] = json.loads(GRAPHS_FILE.read_text(encoding="utf-8"))
+    return frozenset(names)
 
 
 def _read(file: Path) -> dict[str, Any]:
