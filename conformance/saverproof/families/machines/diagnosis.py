@@ -15,7 +15,6 @@ from saverproof.contracts.tables import isolation
 from saverproof.families.machines.prediction import (
     Compared,
     Predictor,
-    Signature,
     compare,
     signature,
 )
@@ -217,13 +216,13 @@ class Diagnosis:
         contract. Among these, the one that predicts most of the run and of the kept runs is taken.
         Return None if no mistake fits.
         """
-        target, sort = signature(breach), (breach.difference.fact, blamed)
+        sort = (breach.difference.fact, blamed)
         if sort in self.memory.in_vain:
             return None
         if all(run is not kept for kept in self.wrong):
             self.wrong.append(run)
         for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
-            fitting = [found for each in tier if (found := self._fitting(run, target, each))]
+            fitting = [found for each in tier if (found := self._fitting(run, breach, each))]
             if fitting and (chosen := self._choose(fitting)) is not None:
                 return chosen
         self.memory.in_vain.add(sort)
@@ -312,15 +311,18 @@ class Diagnosis:
         apart = mistake.breaks != isolation.WORKSPACES.id
         return apart and not mistake.hangs and mistake not in self.mistakes
 
-    def _fitting(self, run: ProgramRun, target: Signature, mistake: Mistake) -> _Fitting | None:
+    def _fitting(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> _Fitting | None:
         """Join a mistake with those found so far; return None unless they predict the breach
-        exactly.
+        exactly, and what it masked.
         """
         if self.predictor.steps > _MOST_STEPS:
             return None
+        target = signature(breach)
         for order in self._orders(mistake):
             compared = self._compare(run, order)
-            if not compared.missed and target in map(signature, compared.predicted):
+            if compared.missed or target not in map(signature, compared.predicted):
+                continue
+            if not _masked_otherwise(run, breach, compared):
                 return _Fitting(mistake, order, len(compared.left))
         return None
 
@@ -340,6 +342,13 @@ class Diagnosis:
             if run.breaches:
                 reachable -= len(run.breaches) + len(run.masked)
         return reachable
+
+
+def _masked_otherwise(run: ProgramRun, breach: Breach, compared: Compared) -> bool:
+    """Return whether a breach masked, at its own address, what the prediction has not."""
+    at = breach.difference.address
+    masked = [each for each in run.masked if each.difference.address == at]
+    return any(each is left for each in masked for left in compared.left)
 
 
 def _may_show(mistake: Mistake, breaches: Collection[Breach]) -> bool:
