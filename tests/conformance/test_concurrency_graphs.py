@@ -71,11 +71,31 @@ class ForgetsAnswersOfLaterThreads(InThreads, SqliteReference):
         super().put_writes(config, writes, task_id, task_path)
 
 
+class RefusesWhileItPrunes(PrunesWhatItFound):
+    """Lets a batch of writes in beside a prune, and refuses a checkpoint of the root."""
+
+    pruning = False
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        type(self).pruning = True
+        try:
+            super().prune(thread_ids, strategy=strategy)
+        finally:
+            type(self).pruning = False
+
+    def put(self, config: Any, *given: Any) -> Any:
+        root = not config["configurable"].get("checkpoint_ns")
+        if type(self).pruning and root and "graph-" in self._thread_of(config):
+            raise RuntimeError("busy")
+        return super().put(config, *given)
+
+
 def saver_of(name: str) -> Any:
     return next(wrong for wrong in WRONG if wrong.name == name)
 
 
 forgets_later = target(name="forgets-later")(opener(ForgetsAnswersOfLaterThreads))
+refuses = target(name="refuses-while-it-prunes")(opener(RefusesWhileItPrunes))
 found_first = target(name="prunes-what-it-found")(opener(PrunesWhatItFound))
 one_per_thread = target(name="one-per-thread")(saver_of("prune-keeps-one-per-thread").make)
 comes_back = target(name="comes-back")(saver_of("dropped-comes-back").make)
@@ -107,6 +127,15 @@ def test_a_graph_that_comes_out_otherwise_by_itself_is_no_pass(
     outcome = judged("forgets_later", tmp_path, "sync", monkeypatch)
     assert outcome.findings == ()
     assert "comes out otherwise by itself" in outcome.unknown[PRUNE]
+
+
+def test_a_graph_that_is_refused_beside_the_prune_is_no_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged("refuses", tmp_path, "sync", monkeypatch)
+    assert outcome.findings == ()
+    # The rounds of its history alone.
+    assert outcome.checked.get(PRUNE, 0) <= 2
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,9 @@ def _judged(
 ) -> bool:
     tally, still = record.tally, seen["standstill"]
     record.raised.update(seen["raised"])
-    right = [one for one in seen["plays"] if one["difference"] is None and one["overtaken"]]
+    # Where a step raised, nothing after it was compared: that is no pass.
+    compared = [one for one in seen["plays"] if one["overtaken"] and one["compared"]]
+    right = [one for one in compared if one["difference"] is None]
     tally.agreed(upkeep.contract, len(right))
     for one in seen["plays"]:
         if one["difference"] is None:

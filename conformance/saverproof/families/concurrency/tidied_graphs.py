@@ -26,7 +26,7 @@ from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.graph.comparing import narrowed
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.node_log import Notes
-from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation
+from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation, ends_in_error
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.programs.steps.codec import encode
 from saverproof.programs.values import same, show
@@ -89,8 +89,8 @@ class TidiedGraphs:
     """Plays of graphs on one saver, each on a thread of its own.
 
     ``plays`` has for each its scenario, place, whether it was inside, how often the operation was
-    overtaken by a step, and what differed from the play alone, or None. ``raised`` are the
-    operations that did.
+    overtaken by a step, whether it was compared to its end, and what differed from the play
+    alone, or None. ``raised`` is what operations and steps did raise.
     """
 
     scene: Scene
@@ -128,13 +128,16 @@ class TidiedGraphs:
 
     def _differs(self, one: GraphScenario, beside: Beside, alone: list[Observation]) -> bool:
         played = self._played(one, beside)
-        difference = self._difference(one, alone, played)
+        difference, error = self._difference(one, alone, played), first_error(alone, played.seen)
+        if error is not None:
+            self.raised.append(f"graph: {error}"[:120])
         self.plays.append(
             {
                 "scenario": one.name,
                 "place": encode(beside.place),
                 "inside": beside.inside,
                 "overtaken": played.overtaken,
+                "compared": error is None,
                 "difference": difference,
             }
         )
@@ -295,14 +298,26 @@ def first_difference(alone: list[Observation], seen: list[Observation]) -> Diffe
     A step that raised says nothing: a lock that is held may have its time. What is lost shows when
     all is quiet.
     """
-    for wanted, found in zip(alone, seen, strict=False):
-        if not same(wanted.value, found.value):
-            if found.kind == RESULT and isinstance(found.value, dict) and "raised" in found.value:
-                return None
-            path, *both = narrowed("", wanted.value, found.value)
-            shown = (show(one, _WIDTH) for one in both)
-            return [wanted.position, wanted.kind, path, *shown, False]
-    return None
+    differ = _first_that_differs(alone, seen)
+    if differ is None or ends_in_error(differ[1]):
+        return None
+    wanted, found = differ
+    path, *both = narrowed("", wanted.value, found.value)
+    shown = (show(one, _WIDTH) for one in both)
+    return [wanted.position, wanted.kind, path, *shown, False]
+
+
+def first_error(alone: list[Observation], seen: list[Observation]) -> str | None:
+    """What a step raised if it is the first difference: nothing after it is compared."""
+    differ = _first_that_differs(alone, seen)
+    return str(differ[1].value) if differ is not None and ends_in_error(differ[1]) else None
+
+
+def _first_that_differs(
+    alone: list[Observation], seen: list[Observation]
+) -> tuple[Observation, Observation] | None:
+    pairs = zip(alone, seen, strict=False)
+    return next(((one, two) for one, two in pairs if not same(one.value, two.value)), None)
 
 
 def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:

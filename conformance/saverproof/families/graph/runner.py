@@ -51,6 +51,12 @@ def raised(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == {_RAISED}
 
 
+def ends_in_error(seen: Observation) -> bool:
+    """Return whether a call raised, at once or after parts of a stream."""
+    chunks = seen.value if isinstance(seen.value, list) else [seen.value]
+    return seen.kind == RESULT and bool(chunks) and raised(chunks[-1])
+
+
 class NoCheckpoint(Exception):  # noqa: N818 (what there is not)
     """The thread has fewer checkpoints than a step asks for."""
 
@@ -213,7 +219,7 @@ class Player:
                 self._graph, "stream", take, step.given, self._config(step.thread), **named
             )
         except Exception as error:  # noqa: BLE001 - a part of what the caller sees
-            chunks.append({"raised": describe(error)})
+            chunks.append({_RAISED: describe(error)})
         return plain(chunks)
 
     def _listed(self, step: steps.History) -> Any:

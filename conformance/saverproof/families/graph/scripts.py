@@ -12,7 +12,7 @@ from saverproof.families.graph.bench import Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.rendering import Body
-from saverproof.families.graph.runner import NODES, RESULT, Observation, raised
+from saverproof.families.graph.runner import NODES, Observation, ends_in_error
 from saverproof.families.graph.scenarios import maker
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
@@ -111,12 +111,7 @@ def imports_of(make: Callable[..., object]) -> list[str]:
 
 def _failing(expected: list[Observation]) -> set[int]:
     """Return the positions of the steps whose expected result is an exception."""
-    found = set()
-    for seen in expected:
-        last = seen.value[-1] if isinstance(seen.value, list) and seen.value else seen.value
-        if seen.kind == RESULT and raised(last):
-            found.add(seen.position)
-    return found
+    return {seen.position for seen in expected if ends_in_error(seen)}
 
 
 def _main(calls: CallSource, opening: Opening) -> list[str]:
