@@ -176,6 +176,11 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
         # A saver with just this mistake shows the very same, so that no other is needed.
         proved = second.get("mistake_of") == root and first.get("mistake") == mistake
         return f"a saver with that mistake alone shows it: {mistake}" if proved else None
+    if first["observed"] == second["observed"] and first["observed"].startswith("raised "):
+        return f"the same is raised as where {root} breaks"
+    if first.get("mistake_of") == root:
+        # What follows from a known mistake is predicted by it, and this was not.
+        return None
     needs, others = set(first.get("needs", ())), set(second.get("needs", ()))
     special, of_others = _special(needs), _special(others)
     if root in second.get("goes_without", ()):
@@ -183,8 +188,6 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
     shown = name in first.get("also_shows", ())
     if shown and (others or root in second.get("also_shows", ())):
         return f"the program that breaks {root} shows it as well"
-    if first["observed"] == second["observed"] and first["observed"].startswith("raised "):
-        return f"the same is raised as where {root} breaks"
     if name in first.get("may_break", ()) and not (
         special and of_others and special.isdisjoint(of_others)
     ):

@@ -67,6 +67,23 @@ def test_alike_programs_say_nothing_of_a_contract_with_a_mistake_of_its_own() ->
     assert causes([first, {**second, "violations": [*second["violations"], *own]}]) == []
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # A filter needs metadata, and so does a look at what is wrong with them.
+        ({}, {"goes_without": [ROOT]}),
+        ({"also_shows": [OTHER]}, {"needs": ["special writes"]}),
+        ({"may_break": [OTHER]}, {}),
+    ],
+)
+def test_what_a_known_mistake_does_not_predict_does_not_follow_from_it(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    assert causes([broken(ROOT, **first), broken(OTHER, **second)])
+    own = broken(ROOT, mistake="it forgets", mistake_of=ROOT, **first)
+    assert causes([own, broken(OTHER, **second)]) == []
+
+
 def test_a_graph_that_a_known_mistake_makes_come_out_alike_is_a_consequence() -> None:
     first = broken(ROOT, mistake="it forgets", mistake_of=ROOT)
     second = broken(OTHER, phase="graph", mistakes_alike=["it drops", "it forgets"])
