@@ -10,6 +10,9 @@ SIGSEGV in ``executemany``).
         hold_off()
         with HELD_OFF:
             ...
+
+Whoever keeps the collector off for another reason does it here, too: two threads that each restore
+what they found would switch it on within each other's blocks.
 """
 
 import gc

@@ -1,11 +1,12 @@
 """The stacks of this process's threads."""
 
-import gc
 import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
+
+from saverproof_faults.collecting import HELD_OFF, hold_off
 
 _LONGEST_WALK_S = 1.0
 """Seconds for which no other thread takes over: a walk over all frames takes far less."""
@@ -33,15 +34,14 @@ def _alone() -> Iterator[None]:
     and a finalizer may let the frame's thread go on, so that the frame is gone. In CPython 3.11 its
     memory is then used for other things, and the process crashes.
     """
-    interval_s, collects = sys.getswitchinterval(), gc.isenabled()
-    gc.disable()
-    sys.setswitchinterval(_LONGEST_WALK_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval_s)
-        if collects:
-            gc.enable()
+    interval_s = sys.getswitchinterval()
+    hold_off()
+    with HELD_OFF:
+        sys.setswitchinterval(_LONGEST_WALK_S)
+        try:
+            yield
+        finally:
+            sys.setswitchinterval(interval_s)
 
 
 def _from(frame: FrameType | None) -> Iterable[FrameType]:

@@ -2,13 +2,13 @@
 load.
 """
 
-import gc
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
+from saverproof_faults.collecting import HELD_OFF, hold_off
 from saverproof_faults.counters import process_io
 from saverproof_faults.counters.lines import LineCounter
 from saverproof_faults.counters.process_io import ProcessIo
@@ -119,13 +119,9 @@ class Meter:
 @contextmanager
 def _collecting_nothing() -> Iterator[None]:
     """Keep the garbage collector off, because what finalizers do is not the operation's work."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
+    hold_off()
+    with HELD_OFF:
         yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @contextmanager
