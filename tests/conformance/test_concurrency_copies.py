@@ -25,13 +25,9 @@ from tests.wrong_savers.upkeep_of_graphs import (
 from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.copied_graphs import (
-    Copied,
-    GraphCall,
-    GraphCalls,
-    ShownThread,
-)
+from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.family import ConcurrencyFamily
+from saverproof.families.concurrency.graph_calls import GraphCall, GraphCalls
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.record import SceneRecord, ShownProblem

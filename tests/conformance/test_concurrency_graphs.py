@@ -18,7 +18,7 @@ from tests.wrong_savers.in_threads import InThreads
 from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.concurrency import reporting
-from saverproof.families.concurrency.contract_ids import PRUNE
+from saverproof.families.concurrency.contract_ids import PRUNE, THREADS
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
@@ -71,9 +71,7 @@ class ForgetsAnswersOfLaterThreads(InThreads, SqliteReference):
         super().put_writes(config, writes, task_id, task_path)
 
 
-class RefusesWhileItPrunes(PrunesWhatItFound):
-    """Lets a batch of writes in beside a prune, and refuses a checkpoint of the root."""
-
+class TellsWhileItPrunes(PrunesWhatItFound):
     pruning = False
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
@@ -83,11 +81,41 @@ class RefusesWhileItPrunes(PrunesWhatItFound):
         finally:
             type(self).pruning = False
 
+
+class RefusesWhileItPrunes(TellsWhileItPrunes):
+    """Lets a batch of writes in beside a prune, and refuses a checkpoint of the root."""
+
     def put(self, config: Any, *given: Any) -> Any:
         root = not config["configurable"].get("checkpoint_ns")
         if type(self).pruning and root and "graph-" in self._thread_of(config):
             raise RuntimeError("busy")
         return super().put(config, *given)
+
+
+class RefusesInsideWhileItPrunes(TellsWhileItPrunes):
+    """Refuses a checkpoint of a subgraph beside a prune: LangGraph tells nobody that it did."""
+
+    def put(self, config: Any, *given: Any) -> Any:
+        if type(self).pruning and config["configurable"].get("checkpoint_ns"):
+            return self._refused(config, given[0])
+        return super().put(config, *given)
+
+    def _refused(self, config: Any, checkpoint: Any) -> Any:
+        raise RuntimeError("busy")
+
+
+class RefusesAllWhileItPrunes(TellsWhileItPrunes):
+    def put(self, *given: Any) -> Any:
+        if type(self).pruning:
+            raise RuntimeError("busy")
+        return super().put(*given)
+
+
+class LosesInsideWhileItPrunes(RefusesInsideWhileItPrunes):
+    """Says of what it could not store that it did."""
+
+    def _refused(self, config: Any, checkpoint: Any) -> Any:
+        return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
 
 
 def saver_of(name: str) -> Any:
@@ -96,6 +124,9 @@ def saver_of(name: str) -> Any:
 
 forgets_later = target(name="forgets-later")(opener(ForgetsAnswersOfLaterThreads))
 refuses = target(name="refuses-while-it-prunes")(opener(RefusesWhileItPrunes))
+refuses_inside = target(name="refuses-inside")(opener(RefusesInsideWhileItPrunes))
+refuses_all = target(name="refuses-all")(opener(RefusesAllWhileItPrunes))
+loses_inside = target(name="loses-inside")(opener(LosesInsideWhileItPrunes))
 found_first = target(name="prunes-what-it-found")(opener(PrunesWhatItFound))
 one_per_thread = target(name="one-per-thread")(saver_of("prune-keeps-one-per-thread").make)
 comes_back = target(name="comes-back")(saver_of("dropped-comes-back").make)
@@ -104,11 +135,11 @@ by_what_was_newest = target(name="by-what-was-newest")(
 )
 
 
-def judged(name: str, folder: Path, api: str, monkeypatch: Any) -> Outcome:
+def judged(
+    name: str, folder: Path, api: str, monkeypatch: Any, only: str | None = PRUNE
+) -> Outcome:
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
-    return concurrency_support.judged(
-        f"{HERE}:{name}", folder, api, monkeypatch, GRAPHS, only=PRUNE
-    )
+    return concurrency_support.judged(f"{HERE}:{name}", folder, api, monkeypatch, GRAPHS, only=only)
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
@@ -136,6 +167,33 @@ def test_a_graph_that_is_refused_beside_the_prune_is_no_pass(
     assert outcome.findings == ()
     # The rounds of its history alone.
     assert outcome.checked.get(PRUNE, 0) <= 2
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_what_a_subgraph_was_refused_is_not_lost(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged("refuses_inside", tmp_path, api, monkeypatch)
+    assert (outcome.findings, outcome.unknown, outcome.unsettled) == ((), {}, {})
+    (told,) = [note for note in outcome.extra["concurrency"]["notes"] if "refused" in note]
+    assert "put raised RuntimeError('busy')" in told
+
+
+def test_the_refusal_itself_is_a_callers_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (found,) = judged("refuses_all", tmp_path, "sync", monkeypatch, only=None).findings
+    assert found.contract == THREADS
+    assert "busy" in found.summary
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_what_a_subgraph_is_told_to_be_stored_is_lost(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (found,) = judged("loses_inside", tmp_path, api, monkeypatch).findings
+    assert found.contract == PRUNE
+    assert "a graph beside a prune comes out otherwise" in found.summary
 
 
 @pytest.mark.parametrize(

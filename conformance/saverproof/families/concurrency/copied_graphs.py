@@ -5,110 +5,14 @@ What was put is known, call by call. What a copy lacks came after it, and what i
 
 from __future__ import annotations
 
-import functools
 import itertools
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.graph.normalise import plain, without_ids
+from saverproof.families.concurrency.graph_calls import Address, GraphCall, Write, text_of
 from saverproof.programs.values import same, show
-
-Address = tuple[str, str]
-"""Namespace and id of a checkpoint."""
-_Write = tuple[Address, str, str, str]
-"""A checkpoint, a task, a channel, and what was written."""
-
-_ORDER = {
-    "put": ("config", "checkpoint", "metadata", "new_versions"),
-    "put_writes": ("config", "writes", "task_id", "task_path"),
-}
-
-
-@dataclass(slots=True)
-class GraphCall:
-    """A put of a graph, or a put_writes by a task; between two turns of the clock, or unended."""
-
-    at: Address
-    number: int
-    """Of the checkpoint, in the order of first mention."""
-    began: int
-    task: str | None = None
-    writes: tuple[_Write, ...] = ()
-    ended: int | None = None
-
-    def describe(self) -> str:
-        """In words."""
-        inside = f" in namespace {without_ids(self.at[0])!r}" if self.at[0] else ""
-        if self.task is None:
-            return f"put of checkpoint {self.number}{inside}"
-        channels = ", ".join(dict.fromkeys(channel for *_, channel, _ in self.writes))
-        return f"put_writes of {channels} on checkpoint {self.number}{inside}"
-
-
-class GraphCalls:
-    """The puts and batches of graphs, by thread."""
-
-    def __init__(self) -> None:
-        self.of: dict[str, list[GraphCall]] = defaultdict(list)
-        self.clock = itertools.count()
-        self._numbers: dict[str, dict[Address, int]] = defaultdict(dict)
-
-    def watch(self, saver: Any, api: str) -> None:
-        """Note every put and put_writes of a saver object from now on.
-
-        It becomes one of a subclass whose methods have the signatures of its own, at which
-        LangGraph looks; copies of it are watched too.
-        """
-        kind, first = type(saver), "a" if api == "async" else ""
-        methods = {
-            f"{first}{name}": self._watched(getattr(kind, f"{first}{name}"), name, first)
-            for name in _ORDER
-        }
-        # Where its own code is, is asked of its class.
-        own = {"__slots__": (), "__module__": kind.__module__}
-        saver.__class__ = type(kind.__name__, (kind,), own | methods)
-
-    def _watched(self, method: Any, name: str, first: str) -> Any:
-        def begun(given: tuple[Any, ...], named: Mapping[str, Any]) -> GraphCall:
-            # By the base class's order: a saver may take them as *args.
-            return self._begun({**dict(zip(_ORDER[name], given, strict=False)), **named})
-
-        @functools.wraps(method)
-        def call(saver: Any, *given: Any, **named: Any) -> Any:
-            made = begun(given, named)
-            answer = method(saver, *given, **named)
-            made.ended = next(self.clock)
-            return answer
-
-        @functools.wraps(method)
-        async def acall(saver: Any, *given: Any, **named: Any) -> Any:
-            made = begun(given, named)
-            answer = await method(saver, *given, **named)
-            made.ended = next(self.clock)
-            return answer
-
-        return acall if first else call
-
-    def _begun(self, arguments: Mapping[str, Any]) -> GraphCall:
-        place = arguments["config"]["configurable"]
-        thread, namespace = str(place["thread_id"]), place.get("checkpoint_ns", "")
-        task = arguments.get("task_id")
-        at = (namespace, place["checkpoint_id"] if task else arguments["checkpoint"]["id"])
-        written = arguments.get("writes", ())
-        writes = tuple((at, str(task), channel, _text(value)) for channel, value in written)
-        numbers = self._numbers[thread]
-        number = numbers.setdefault(at, len(numbers) + 1)
-        made = GraphCall(at, number, next(self.clock), task, writes)
-        self.of[thread].append(made)
-        return made
-
-
-def _text(value: Any) -> str:
-    # Ids are the same in a copy, and tuples may come back as lists.
-    return json.dumps(plain(value), default=repr, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +20,14 @@ class ShownThread:
     """What is shown of a thread: its checkpoints, and their writes."""
 
     tuples: Mapping[Address, Any]
-    writes: frozenset[_Write]
+    writes: frozenset[Write]
 
     @classmethod
     def of(cls, listed: Iterable[Any]) -> ShownThread:
         """What listings of its namespaces show."""
         tuples = {_address(one): one for one in listed}
         writes = (
-            (at, task, channel, _text(value))
+            (at, task, channel, text_of(value))
             for at, one in tuples.items()
             for task, channel, value in one.pending_writes or ()
         )
@@ -147,7 +51,7 @@ class Copied:
     calls: Sequence[GraphCall]
     original: ShownThread
     copy: ShownThread
-    _twice: Counter[_Write] = field(init=False)
+    _twice: Counter[Write] = field(init=False)
 
     def __post_init__(self) -> None:
         self._twice = Counter(one for call in self.calls for one in set(call.writes))
@@ -180,7 +84,7 @@ class Copied:
         own = self._own(call)
         return own[0] in self.copy.writes if there and own else None
 
-    def _own(self, call: GraphCall) -> list[_Write]:
+    def _own(self, call: GraphCall) -> list[Write]:
         """What no other call wrote, and the original still shows: later answers replace some."""
         return [one for one in call.writes if self._twice[one] == 1 and one in self.original.writes]
 

@@ -127,10 +127,17 @@ def _judged(
 ) -> bool:
     tally, still = record.tally, seen["standstill"]
     record.raised.update(seen["raised"])
-    # Where a step raised, nothing after it was compared: that is no pass.
-    compared = [one for one in seen["plays"] if one["overtaken"] and one["compared"]]
+    # From where a call was refused on nothing was compared: that is no pass.
+    refused = [one["refused"] for one in seen["plays"] if one["refused"] is not None]
+    compared = [one for one in seen["plays"] if one["overtaken"] and one["refused"] is None]
     right = [one for one in compared if one["difference"] is None]
     tally.agreed(upkeep.contract, len(right))
+    if refused:
+        record.refused.add(upkeep.contract)
+        plays = f"{len(refused)} of {len(seen['plays'])} plays"
+        tally.note(
+            f"{upkeep.scene}: {plays} were refused a call, and say no more: {refused[0]}"[:300]
+        )
     for one in seen["plays"]:
         if one["difference"] is None:
             continue

@@ -57,6 +57,8 @@ class SceneRecord:
     scenes: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
     """Errors that are advice, and how often each was raised."""
+    refused: set[str] = field(default_factory=set)
+    """Contracts of which a graph would have told more, had it not been refused a call."""
     hung: set[str] = field(default_factory=set)
     """Contracts that callers broke by hanging: others would hang, and be waited for as long."""
 

@@ -121,7 +121,9 @@ def _graphs(
     flaws, beside = SequentialFlaws(bench.plan, bench.target), SCENES[data["scene"]]
     most = EFFORTS[bench.plan.profile].places
     if not beside_graphs(bench, record, flaws, beside, most, (data["name"],)):
-        record.tally.unsure([contract], f"no step of the graph fell into the {beside.doing}")
+        no_step = f"no step of the graph fell into the {beside.doing}"
+        why = "the graph was refused a call" if contract in record.refused else no_step
+        record.tally.unsure([contract], why)
 
 
 def _upkeep(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from langsmith.run_helpers import tracing_context
 
 from saverproof.families.concurrency.child import Scene
-from saverproof.families.concurrency.copied_graphs import Copied, GraphCalls, ShownThread
+from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
+from saverproof.families.concurrency.graph_calls import GraphCalls
 from saverproof.families.concurrency.graph_upkeep import (
     THREAD,
     UPKEEP_OF_GRAPHS,
@@ -77,11 +78,23 @@ class NodeNotes(Notes):
 class Played:
     """What was seen of a graph, how often an operation was overtaken by a step, and its copies, by
     the step beside which each was made.
+
+    ``refused`` is the first step of which the saver refused a call, and what that raised.
     """
 
     seen: list[Observation] = field(default_factory=list)
     overtaken: int = 0
     copies: dict[int, tuple[str, Copied]] = field(default_factory=dict)
+    refused: tuple[int, str] | None = None
+
+    def until_refused(self) -> Played:
+        """The same until then: what is not stored from then on need not be."""
+        if self.refused is None:
+            return self
+        end, _ = self.refused
+        seen = [one for one in self.seen if one.position < end]
+        copies = {at: copy for at, copy in self.copies.items() if at < end}
+        return replace(self, seen=seen, copies=copies)
 
 
 @dataclass(slots=True)
@@ -89,8 +102,8 @@ class TidiedGraphs:
     """Plays of graphs on one saver, each on a thread of its own.
 
     ``plays`` has for each its scenario, place, whether it was inside, how often the operation was
-    overtaken by a step, whether it was compared to its end, and what differed from the play
-    alone, or None. ``raised`` is what operations and steps did raise.
+    overtaken by a step, why it was not compared to its end, or None, and what differed from the
+    play alone, or None. ``raised`` is what operations and steps did raise.
     """
 
     scene: Scene
@@ -108,8 +121,7 @@ class TidiedGraphs:
     def play(self) -> None:
         """Play every scenario alone, then at places until one comes out otherwise."""
         with self.scene.saver() as saver, tracing_context(enabled=False):
-            if self.upkeep.kind is CallKind.COPY:
-                self._calls.watch(saver, self.scene.api)
+            self._calls.watch(saver, self.scene.api)
             with HeldCalls.of(self.scene, saver) as self._held:
                 self.raised = self._held.raised
                 self._play_all([scenario(name) for name in self.names])
@@ -128,7 +140,8 @@ class TidiedGraphs:
 
     def _differs(self, one: GraphScenario, beside: Beside, alone: list[Observation]) -> bool:
         played = self._played(one, beside)
-        difference, error = self._difference(one, alone, played), first_error(alone, played.seen)
+        difference = self._difference(one, alone, played.until_refused())
+        error = played.refused[1] if played.refused else first_error(alone, played.seen)
         if error is not None:
             self.raised.append(f"graph: {error}"[:120])
         self.plays.append(
@@ -137,7 +150,7 @@ class TidiedGraphs:
                 "place": encode(beside.place),
                 "inside": beside.inside,
                 "overtaken": played.overtaken,
-                "compared": error is None,
+                "refused": error,
                 "difference": difference,
             }
         )
@@ -191,6 +204,9 @@ class TidiedGraphs:
                         copied = self._copied(player, other, began, step_began)
                         played.copies[observation.position] = (other, copied)
                 begun.clear()
+                error = self._calls.refused(player.prefix + THREAD)
+                if error is not None and played.refused is None:
+                    played.refused = observation.position, error
             played.seen.append(observation)
         return played
 

@@ -46,6 +46,7 @@ _OVERTAKEN = 8
 _ENOUGH = 3
 """Histories that show nothing but contracts that were found broken before."""
 _RAISED_ONLY = "beside a run the operation only raised, which is right; so nothing was looked at"
+_REFUSED = "beside it graphs were refused what they put; so nothing of their state was looked at"
 _WRONG_ALONE = "one caller alone is not answered rightly about it, or only with errors"
 _ALONE = "no call of a run fell into an operation on its thread"
 
@@ -183,6 +184,8 @@ class UpkeepJudging:
             return hidden("callers hang, and no more were asked", min(self.record.hung))
         if name in {CONTRACTS.get(kind) for kind in self.wrong}:
             return _WRONG_ALONE
+        if name in self.record.refused:
+            return _REFUSED
         return _ALONE if name in self.called else _RAISED_ONLY
 
     @property
