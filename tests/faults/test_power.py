@@ -21,8 +21,10 @@ from saverproof_faults.power import (
     DiskImage,
     ImageKind,
     PowerCuts,
+    failed_at,
     kill_images,
     materialize,
+    sync_places,
     unexplained,
 )
 
@@ -292,3 +294,128 @@ def test_an_image_is_written_below_an_empty_folder(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "sub" / "b.db").read_bytes() == b"2"
     with pytest.raises(FileExistsError, match="needs an empty folder"):
         materialize(image, tmp_path / "new")
+
+
+FAILED = IoCall(IoKind.SYNC, "f", result=5)
+SYNCED = IoCall(IoKind.SYNC, "f")
+
+
+def left(*log: IoCall, initial: bytes = b"xxxx") -> set[bytes]:
+    return {files["f"] for files in files_left(*log, initial={"f": initial})}
+
+
+def test_what_a_failed_sync_has_dropped_no_later_sync_makes_durable() -> None:
+    assert left(written(b"A"), SYNCED) == {b"Axxx"}
+    assert left(written(b"A"), FAILED, SYNCED) == {b"Axxx", b"xxxx"}
+    assert left(written(b"A"), FAILED, written(b"B", 1), SYNCED) == {b"ABxx", b"xBxx"}
+
+
+def test_bytes_that_are_written_anew_after_a_failed_sync_count_again() -> None:
+    lost = (written(b"AAAA"), FAILED)
+    assert left(*lost, written(b"AAAA"), SYNCED) == {b"AAAA"}
+    assert left(*lost, written(b"BB", 1), SYNCED) == {b"ABBA", b"xBBx"}
+    assert left(*lost, written(b"BB"), written(b"BB", 2), SYNCED) == {b"BBBB"}
+    assert left(*lost, written(b"BB", 2), SYNCED) == {b"AABB", b"xxBB"}
+    assert left(*lost, written(b"BBBBBB"), SYNCED) == {b"BBBBBB"}
+
+
+def test_what_was_dropped_behind_the_end_leaves_a_hole() -> None:
+    assert left(written(b"A", 1), FAILED, written(b"B", 2), SYNCED, initial=b"x") == {
+        b"xAB",
+        b"x\0B",
+    }
+
+
+def test_a_failed_sync_drops_no_truncation() -> None:
+    cut = IoCall(IoKind.TRUNCATE, "f", offset=1)
+    assert left(cut, FAILED, SYNCED) == {b"x"}
+    assert left(cut, FAILED) == {b"x", b"xxxx"}
+    assert left(written(b"A", 2), FAILED, cut, SYNCED) == {b"x"}
+    assert left(written(b"AAA"), FAILED, cut, SYNCED) == {b"A", b"x"}
+    assert left(cut, written(b"A", 1), FAILED, SYNCED) == {b"x", b"xA"}
+
+
+def test_a_failed_sync_drops_nothing_of_other_files() -> None:
+    log = (written(b"A"), written(b"B", file="g"), FAILED, IoCall(IoKind.SYNC, "g"))
+    found = files_left(*log, initial={"f": b"x", "g": b"x"})
+    assert {files["g"] for files in found} == {b"B"}
+
+
+def test_cuts_can_begin_at_the_sync_that_failed() -> None:
+    done = [Mark(MarkKind.ACKNOWLEDGED, number) for number in range(30)]
+    log = (Mark(MarkKind.STARTED, 0), written(b"A"), FAILED, SYNCED, *done)
+    recording = Recording({"f": b"x"}, log)
+    assert failed_at(recording) == 3
+    cuts = PowerCuts(recording, cap=5, since=failed_at(recording))
+    images = list(cuts)
+    assert cuts.capped
+    assert min(image.position for image in images) >= 3
+    # The loss when the first operation returns is in every sample.
+    assert (4 + 1, b"x") in {(image.position, image.files["f"]) for image in images}
+
+
+def insert_again(connection: sqlite3.Connection, recorder: Recorder) -> None:
+    """A right program, which makes a transaction again that failed."""
+    for operation in range(1, OPERATIONS + 1):
+        recorder.started(operation)
+        rows = [(operation, operation * ROWS + part) for part in range(ROWS)]
+        for _ in range(2):
+            try:
+                connection.execute("begin immediate")
+                connection.executemany("insert or ignore into t values (?, ?)", rows)
+                connection.execute("commit")
+                break
+            except sqlite3.OperationalError:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+        recorder.acknowledged(operation)
+
+
+def record_failing(folder: Path, journal: str, synchronous: str, place: int) -> Recording:
+    folder.mkdir()
+    with (
+        Recorder(folder) as recorder,
+        closing(sqlite3.connect(folder / "a.db", isolation_level=None)) as connection,
+    ):
+        connection.execute(f"pragma journal_mode={journal}").fetchone()
+        connection.execute(f"pragma synchronous={synchronous}")
+        connection.execute("pragma wal_autocheckpoint=4").fetchone()
+        connection.execute("create table t(operation, number unique)")
+        recorder.settled()
+        recorder.fail_sync(place)
+        insert_again(connection, recorder)
+        recording = recorder.recording()
+        assert not unexplained(recording, folder)
+    return recording
+
+
+@needs_shim
+@pytest.mark.parametrize(
+    ("journal", "synchronous", "ends"),
+    [
+        ("wal", "full", False),
+        ("delete", "extra", False),
+        ("truncate", "full", True),
+        ("persist", "full", True),
+    ],
+)
+def test_sqlite_loses_after_a_failed_sync_only_where_its_journal_ends(
+    tmp_path: Path, journal: str, synchronous: str, ends: bool
+) -> None:
+    """The end of a journal is not synced again, and the transaction counts as made."""
+    clean = record_failing(tmp_path / "clean", journal, synchronous, 1_000)
+    made = sum(1 for place in sync_places(clean) if place.operation is None)
+    places = [place for place in sync_places(clean) if place.operation is not None]
+    assert len(places) > OPERATIONS
+    assert any(place.ends_journal for place in places) is ends
+    lost = set()
+    for place in places:
+        folder = tmp_path / str(place.number)
+        folder.mkdir()
+        recording = record_failing(folder / "run", journal, synchronous, place.number - made)
+        since = failed_at(recording)
+        assert since
+        if verdicts(list(PowerCuts(recording, cap=40, since=since)), folder):
+            lost.add(place)
+    assert lost <= {place for place in places if place.ends_journal}
+    assert bool(lost) is ends

@@ -17,7 +17,13 @@ from saverproof_faults.io import (
     Recording,
 )
 from saverproof_faults.io.data import recording_data, recording_from
-from saverproof_faults.power import PowerCuts, materialize, missing_syncs, unexplained
+from saverproof_faults.power import (
+    PowerCuts,
+    failed_at,
+    materialize,
+    missing_syncs,
+    unexplained,
+)
 from saverproof_faults.syscalls import available
 
 needs_calls = pytest.mark.skipif(available() is not None, reason=str(available()))
@@ -228,6 +234,42 @@ def test_a_write_lasts_that_goes_through_and_not_one_that_was_only_sent_off(
     recording, _ = recorded(tmp_path, "mapped", how)
     left = {image.files.get("log") for image in PowerCuts(recording) if image.acknowledged}
     assert ({data[:2] for data in left if data} == {b"ZZ"}) is lasts
+
+
+FAILED = """
+recorder.fail_sync(1)
+top = os.open(folder, os.O_RDONLY)
+os.pwrite(file.fileno(), b"ZZ", 0)
+os.fsync(top)
+try:
+    {sync}
+except OSError as error:
+    assert error.errno == 5
+else:
+    raise AssertionError("the sync did not fail")
+{again}
+os.fsync(file.fileno())
+"""
+
+
+@needs_calls
+@pytest.mark.parametrize("sync", ["os.fsync(file.fileno())", "memory.flush()"])
+@pytest.mark.parametrize(
+    ("again", "lost"), [("pass", True), ("os.pwrite(file.fileno(), b'ZZetw', 0)", False)]
+)
+def test_what_a_failed_sync_drops_is_lost_until_it_is_written_anew(
+    sync: str, again: str, lost: bool, tmp_path: Path
+) -> None:
+    recording, _ = recorded(tmp_path, "mapped", FAILED.format(sync=sync, again=again))
+    assert unexplained(recording, tmp_path) == ()
+    failed = recording.log[failed_at(recording) - 1]
+    assert (failed.file, failed.result) == ("log", 5)  # type: ignore[union-attr]
+    cuts = PowerCuts(recording, since=failed_at(recording))
+    left = {image.files["log"][:2] for image in cuts if image.acknowledged}
+    assert b"ZZ" in left
+    assert (left > {b"ZZ"}) is lost
+    named = [str(sync) for syncs in missing_syncs(recording).values() for sync in syncs]
+    assert ("no new write of what 'log' lost when its sync failed" in named) is lost
 
 
 @needs_calls

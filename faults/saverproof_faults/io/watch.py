@@ -10,7 +10,7 @@ from typing import Self
 
 from saverproof_faults.io import codes
 from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording
-from saverproof_faults.io.plan import IoPlan
+from saverproof_faults.io.plan import IoFault, IoPlan
 from saverproof_faults.io.shim import shim
 
 _NOT_RECORDED = "-shm"
@@ -161,6 +161,10 @@ class Recorder(IoWatch):
     def settled(self) -> None:
         """Mark that everything so far has reached the disk."""
         self._mark(Mark(MarkKind.SETTLED))
+
+    def fail_sync(self, place: int) -> None:
+        """Fail the ``place``-th sync from now on, counted from 1, with SQLITE_IOERR_FSYNC."""
+        self.arm(IoFault(place, kind=IoKind.SYNC))
 
     def recording(self) -> Recording:
         """Return what was recorded until now."""

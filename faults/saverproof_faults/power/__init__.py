@@ -14,10 +14,14 @@ power cut (``PowerCuts``). ``disk`` describes the model.
         materialize(image, elsewhere / str(number))
         ...                               # open it: is image.acknowledged there?
 
+``recorder.fail_sync(n)`` lets a sync of a run fail, one of ``sync_places`` of an earlier recording;
+``failed_at`` is where it failed.
+
 An image is legal, not likely: a loss that it shows is one that the settings allow.
 """
 
 from saverproof_faults.power.cuts import ImageKind
+from saverproof_faults.power.failed_syncs import SyncPlace, failed_at, sync_places
 from saverproof_faults.power.images import (
     DiskImage,
     PowerCuts,
@@ -32,8 +36,11 @@ __all__ = [
     "ImageKind",
     "MissingSync",
     "PowerCuts",
+    "SyncPlace",
+    "failed_at",
     "kill_images",
     "materialize",
     "missing_syncs",
+    "sync_places",
     "unexplained",
 ]

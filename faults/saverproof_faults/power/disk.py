@@ -8,10 +8,15 @@ created, and at a delete that asks for it. Other programs make them durable by a
 or of a file whose own name is new: that ends a transaction of the journal that ext4 and xfs keep. A
 folder is durable as soon as it is made. Drives that lie about flushing, bit rot and faults of the
 file system are not modelled.
+
+A sync that fails drops the writes that it covers, as Linux does, which marks their pages clean:
+each has reached the disk or never will, whatever is synced later. Only bytes that are written anew
+count again: a clean page may leave the cache at any time, and is read from the disk then.
+Truncations and names stand in the file system's own journal, and wait for the next sync.
 """
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, NameCall, NameKind
 
@@ -42,10 +47,14 @@ class FolderChange:
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A write or truncation that no sync has covered yet."""
+    """A write or truncation that no sync has covered yet.
+
+    No sync will if it is ``dropped``, by one that failed.
+    """
 
     inode: _Inode
     call: IoCall
+    dropped: bool = False
 
 
 @dataclass(slots=True)
@@ -81,6 +90,8 @@ class Disk:
         if not entry.done:
             if entry.kind in (IoKind.WRITE, IoKind.TRUNCATE):
                 raise ValueError(f"the {entry} failed: what it left on the disk is unknown")
+            if entry.kind is IoKind.SYNC:
+                self._drop(entry)
             return
         match entry.kind:
             case IoKind.OPEN:
@@ -90,8 +101,7 @@ class Disk:
             case IoKind.WRITE | IoKind.TRUNCATE:
                 self.pending.append(PendingCall(self._inode(entry), entry))
             case IoKind.SYNC:
-                inode = self._inode(entry)
-                self._flush([p for p in self.pending if p.inode is inode and _reaches(entry, p)])
+                self._flush(self._reached(entry))
                 if entry.syncs_folder:
                     self._flush_folder()
 
@@ -161,11 +171,27 @@ class Disk:
             raise ValueError(f"the recording has a {call}, but not how that file came to be")
         return self.names[call.file]
 
+    def _reached(self, sync: IoCall) -> list[PendingCall]:
+        inode = self._inode(sync)
+        return [one for one in self.pending if one.inode is inode and _reaches(sync, one.call)]
+
+    def _drop(self, sync: IoCall) -> None:
+        """Let a sync fail. A truncation changes no page: the next sync makes it durable."""
+        dropped = {id(p) for p in self._reached(sync) if p.call.kind is not IoKind.TRUNCATE}
+        self.pending = [
+            replace(one, dropped=True) if id(one) in dropped else one for one in self.pending
+        ]
+
     def _flush(self, synced: list[PendingCall]) -> None:
-        for one in synced:
-            _apply(one.inode.durable, one.call, None)
-        gone = {id(one) for one in synced}
-        self.pending = [one for one in self.pending if id(one) not in gone]
+        durable = {id(one) for one in synced if not one.dropped}
+        left: list[PendingCall] = []
+        for one in self.pending:
+            if id(one) in durable:
+                _apply(one.inode.durable, one.call, None)
+                left = [older for other in left if (older := _beneath(other, one)) is not None]
+            else:
+                left.append(one)
+        self.pending = left
 
     def _flush_folder(self) -> None:
         for change in self.changes:
@@ -173,13 +199,35 @@ class Disk:
         self.changes.clear()
 
 
-def _reaches(sync: IoCall, pending: PendingCall) -> bool:
-    """Return whether a sync covers a pending call: all of a file, or the pages of a part."""
-    call = pending.call
+def _reaches(sync: IoCall, call: IoCall) -> bool:
+    """Return whether a sync covers an earlier call: all of a file, or the pages of a part."""
     if not sync.length or call.kind is IoKind.TRUNCATE:
         return True
     first, last = sync.offset // PAGE, (sync.offset + sync.length - 1) // PAGE
     return call.offset // PAGE <= last and (call.offset + call.length - 1) // PAGE >= first
+
+
+def _beneath(older: PendingCall, later: PendingCall) -> PendingCall | None:
+    """Return what a pending call may still change once a later one is durable; None for nothing.
+
+    Only what was dropped can be older than what a sync of the same bytes makes durable.
+    """
+    if not older.dropped or older.inode is not later.inode:
+        return older
+    call, over = older.call, later.call
+    begin, end = call.offset, call.offset + call.length
+    first, last = over.offset, end if over.kind is IoKind.TRUNCATE else over.offset + over.length
+    if first >= end or last <= begin:
+        return older
+    if first <= begin:
+        begin, data = last, call.contents[last - begin :]
+    elif last >= end:
+        data = call.contents[: first - begin]
+    else:
+        data = call.contents[: first - begin] + over.contents + call.contents[last - begin :]
+    if not data:
+        return None
+    return replace(older, call=replace(call, offset=begin, length=len(data), contents=data))
 
 
 def sectors_of(call: IoCall) -> int:

@@ -13,14 +13,18 @@ class MissingSync:
     """Something that could still be lost when an operation had returned.
 
     It is bytes of ``file``; or, if ``change`` says what became of its name, the entry of the name
-    in ``folder``. A folder is a path, "." for the top.
+    in ``folder``. A folder is a path, "." for the top. ``dropped`` says that a sync was there and
+    failed, so that another one makes nothing durable.
     """
 
     file: str
     change: str = ""
     folder: str = ""
+    dropped: bool = False
 
     def __str__(self) -> str:
+        if self.dropped:
+            return f"no new write of what {self.file!r} lost when its sync failed"
         if not self.change:
             return f"no sync of {self.file!r} after it was written"
         where = "the top folder" if self.folder == "." else f"the folder {self.folder!r}"
@@ -45,8 +49,9 @@ def missing_syncs(recording: Recording) -> dict[int, tuple[MissingSync, ...]]:
 
 def _missing_on(disk: Disk) -> Iterator[MissingSync]:
     for name, inode in disk.names.items():
-        if any(pending.inode is inode for pending in disk.pending):
-            yield MissingSync(name)
+        ways = {pending.dropped for pending in disk.pending if pending.inode is inode}
+        for dropped in sorted(ways, reverse=True):
+            yield MissingSync(name, dropped=dropped)
     # An empty file, such as a lock, comes last: it seldom holds anything to lose.
     for change in sorted(disk.changes, key=lambda change: _is_empty(disk, change)):
         # A temporary file that is gone again matters to nobody.

@@ -18,6 +18,10 @@ class CallFailure(StrEnum):
     DISK_FULL = "disk full"
     SHORT_WRITE = "short write"
     """Half of the bytes are written, and the call reports that."""
+    SYNC_FAILED = "sync failed"
+    """A sync of a file reports an I/O error. Syncs of folders are not counted: names stand in the
+    file system's journal, and no engine can do without what it lost.
+    """
     KILLED = "killed"
     """The process is killed before the call happens."""
     KILLED_WRITING = "killed in the middle of a write"
@@ -46,6 +50,7 @@ class CallFailure(StrEnum):
 _ERRORS = {
     CallFailure.IO_ERROR: errno.EIO,
     CallFailure.DISK_FULL: errno.ENOSPC,
+    CallFailure.SYNC_FAILED: errno.EIO,
     CallFailure.RESET: errno.ECONNRESET,
 }
 NETWORK_FAILURES = frozenset(
@@ -83,6 +88,8 @@ class CallFault:
     def counts(self, call: SystemCall) -> bool:
         """Return whether the call is one of those that ``place`` is a number of."""
         if (call.kind in NETWORK) is not (self.failure in NETWORK_FAILURES):
+            return False
+        if self.failure is CallFailure.SYNC_FAILED and not can_fail(call, self.failure):
             return False
         return self.kind in (None, call.kind) and self.file in ("", call.file, call.target)
 
@@ -128,6 +135,8 @@ def can_fail(call: SystemCall, failure: CallFailure) -> bool:
             return call.kind is not CallKind.SYNC_ALL
         case CallFailure.DISK_FULL:
             return call.kind in _NEEDS_ROOM or (call.kind is CallKind.OPEN and call.creates)
+        case CallFailure.SYNC_FAILED:
+            return call.kind is CallKind.SYNC and not (call.folder or call.deleted)
         case CallFailure.SHORT_WRITE:
             return call.divisible and call.size > 1
         case CallFailure.KILLED_WRITING:

@@ -7,6 +7,7 @@ from typing import Self
 from saverproof_faults.io import MarkKind, Recording, files_below
 from saverproof_faults.io.data import entry_from
 from saverproof_faults.syscalls.forked import ForkedCallWatch
+from saverproof_faults.syscalls.plan import CallFailure, CallFault
 
 
 class CallRecorder(ForkedCallWatch):
@@ -45,6 +46,10 @@ class CallRecorder(ForkedCallWatch):
     def settled(self) -> None:
         """Mark that everything so far has reached the disk."""
         self._mark(MarkKind.SETTLED, 0)
+
+    def fail_sync(self, place: int) -> None:
+        """Fail the ``place``-th sync of a file from now on, counted from 1, with EIO."""
+        self.arm(CallFault(place, CallFailure.SYNC_FAILED))
 
     def recording(self) -> Recording:
         """Return what was recorded until now."""

@@ -27,14 +27,21 @@ class CallLog:
         self.entries += self.mapped.changes()
         return self.entries
 
-    def add(self, call: SystemCall, contents: bytes, *, written_through: bool) -> None:
-        """Add a call that is about to happen.
+    def add(
+        self, call: SystemCall, contents: bytes, *, written_through: bool, error: int = 0
+    ) -> None:
+        """Add a call that is about to happen, or that ends with ``error`` instead.
 
         ``contents`` are the bytes of a write. ``written_through`` says that the write reaches the
         disk before it returns.
         """
         self.entries += self.mapped.changes()
         if call.deleted:
+            return
+        if error:
+            # What else can fail leaves the disk as it was.
+            if call.kind is CallKind.SYNC and not call.folder:
+                self.entries.append(IoCall(IoKind.SYNC, call.file, result=error))
             return
         match call.kind:
             case CallKind.OPEN | CallKind.MAKE_FILE if call.creates:

@@ -168,9 +168,11 @@ class Supervisor:
             return
         if self.calls is not None:
             self.calls.append(call)
+        struck = self._strikes(call)
         if self.log is not None:
-            self._log(held, trapped, call)
-        if self._strikes(call):
+            error = self.fault.failure.error if struck and self.fault is not None else 0
+            self._log(held, trapped, call, error)
+        if struck:
             self._fail(listener, held, trapped, call)
         else:
             go_on(listener, held)
@@ -257,14 +259,14 @@ class Supervisor:
         log = self.log if call.kind is CallKind.MAP else None
         return log is not None and log.mapped.follow(call.file)
 
-    def _log(self, held: HeldCall, trapped: Trapped, call: SystemCall) -> None:
+    def _log(self, held: HeldCall, trapped: Trapped, call: SystemCall, error: int) -> None:
         assert self.log is not None
         written, through = b"", False
         if call.kind is CallKind.WRITE and trapped.fd is not None:
             written = (contents if call.divisible else copied)(held, trapped, call.size)
             through = bool(trapped.flags and held.arguments[trapped.flags] & _THROUGH)
             through |= writes_through(held.thread, held.descriptor(trapped.fd))
-        self.log.add(call, written, written_through=through)
+        self.log.add(call, written, written_through=through, error=error)
 
     def _strikes(self, call: SystemCall) -> bool:
         if self.fault is None or not self.fault.counts(call):
