@@ -18,7 +18,7 @@ from tests.wrong_savers.in_threads import InThreads
 from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.concurrency import reporting
-from saverproof.families.concurrency.contract_ids import PRUNE, THREADS
+from saverproof.families.concurrency.contract_ids import PRUNE
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
@@ -104,13 +104,6 @@ class RefusesInsideWhileItPrunes(TellsWhileItPrunes):
         raise RuntimeError("busy")
 
 
-class RefusesAllWhileItPrunes(TellsWhileItPrunes):
-    def put(self, *given: Any) -> Any:
-        if type(self).pruning:
-            raise RuntimeError("busy")
-        return super().put(*given)
-
-
 class LosesInsideWhileItPrunes(RefusesInsideWhileItPrunes):
     """Says of what it could not store that it did."""
 
@@ -125,7 +118,6 @@ def saver_of(name: str) -> Any:
 forgets_later = target(name="forgets-later")(opener(ForgetsAnswersOfLaterThreads))
 refuses = target(name="refuses-while-it-prunes")(opener(RefusesWhileItPrunes))
 refuses_inside = target(name="refuses-inside")(opener(RefusesInsideWhileItPrunes))
-refuses_all = target(name="refuses-all")(opener(RefusesAllWhileItPrunes))
 loses_inside = target(name="loses-inside")(opener(LosesInsideWhileItPrunes))
 found_first = target(name="prunes-what-it-found")(opener(PrunesWhatItFound))
 one_per_thread = target(name="one-per-thread")(saver_of("prune-keeps-one-per-thread").make)
@@ -135,11 +127,11 @@ by_what_was_newest = target(name="by-what-was-newest")(
 )
 
 
-def judged(
-    name: str, folder: Path, api: str, monkeypatch: Any, only: str | None = PRUNE
-) -> Outcome:
+def judged(name: str, folder: Path, api: str, monkeypatch: Any) -> Outcome:
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
-    return concurrency_support.judged(f"{HERE}:{name}", folder, api, monkeypatch, GRAPHS, only=only)
+    return concurrency_support.judged(
+        f"{HERE}:{name}", folder, api, monkeypatch, GRAPHS, only=PRUNE
+    )
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
@@ -177,14 +169,6 @@ def test_what_a_subgraph_was_refused_is_not_lost(
     assert (outcome.findings, outcome.unknown, outcome.unsettled) == ((), {}, {})
     (told,) = [note for note in outcome.extra["concurrency"]["notes"] if "refused" in note]
     assert "put raised RuntimeError('busy')" in told
-
-
-def test_the_refusal_itself_is_a_callers_loss(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (found,) = judged("refuses_all", tmp_path, "sync", monkeypatch, only=None).findings
-    assert found.contract == THREADS
-    assert "busy" in found.summary
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
