@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.families.concurrency import (
+    calls_elsewhere,
     child,
     firstuse,
     instances,
@@ -31,6 +32,7 @@ DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
 
 CHILDREN = (
+    calls_elsewhere,
     child,
     firstuse,
     instances,

@@ -13,7 +13,7 @@ class SceneEffort:
     lock of the store for ``hold_s`` seconds. ``overtaken`` says whether one is stopped while
     another finishes its thread. ``upkeep`` are histories by threads or tasks in which someone
     tidies up, ``upkeep_apart`` those by processes. A prune beside graphs is held at up to
-    ``places`` of its places.
+    ``places`` of its places, one by another process at up to ``places_apart``.
     """
 
     shared: int
@@ -27,6 +27,7 @@ class SceneEffort:
     upkeep: int = 0
     upkeep_apart: int = 0
     places: int = 0
+    places_apart: int = 0
 
 
 EFFORTS = {
@@ -39,6 +40,7 @@ EFFORTS = {
         upkeep=3,
         upkeep_apart=1,
         places=6,
+        places_apart=3,
     ),
     "default": SceneEffort(
         shared=10,
@@ -49,6 +51,7 @@ EFFORTS = {
         upkeep=4,
         upkeep_apart=1,
         places=6,
+        places_apart=3,
     ),
     "deep": SceneEffort(
         shared=120,
@@ -61,6 +64,7 @@ EFFORTS = {
         upkeep=40,
         upkeep_apart=20,
         places=40,
+        places_apart=20,
     ),
 }
 

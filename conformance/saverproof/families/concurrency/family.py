@@ -122,7 +122,7 @@ class ConcurrencyJudging:
     def _upkeep(self, bench: CallerBench, effort: SceneEffort) -> None:
         able = frozenset({*self.plan.facts["capabilities"], *self._operations()})
         UpkeepJudging(bench, self.record, able).run(
-            effort.upkeep, effort.upkeep_apart, effort.places
+            effort.upkeep, effort.upkeep_apart, effort.places, effort.places_apart
         )
 
     def _operations(self) -> list[str]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from inspect import getdoc
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from saverproof.families.concurrency import tidied_graphs
+from saverproof.families.concurrency import calls_elsewhere, tidied_graphs
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import THREADS
+from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
 from saverproof.families.concurrency.graph_upkeep import (
     DELTA,
     UPKEEP_OF_GRAPHS,
     GraphUpkeep,
     scenario,
 )
+from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
 from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.scenes import died
@@ -34,9 +38,11 @@ from saverproof.programs.steps.definitions import (
     Step,
 )
 from saverproof.programs.values import Value
-from saverproof_faults.kill import DiedBy
+from saverproof_faults.kill import DiedBy, TrialResult
 
-SCENES: Mapping[str, GraphUpkeep] = {one.scene: one for one in UPKEEP_OF_GRAPHS.values()}
+SCENES: Mapping[str, GraphUpkeep] = {
+    one.scene: one for own in UPKEEP_OF_GRAPHS.values() for one in (own, own.by_another())
+}
 """What is called in each scene of graphs."""
 _CHILD = "child:1"
 _START = "__start__"
@@ -102,19 +108,54 @@ def beside_graphs(
     playable = [name for name in wanted if scenario(name).objection(capabilities) is None]
     if not playable:
         return False
-    with bench.store() as store:
-        arguments = store | {"scenarios": playable, "most": most, "kind": upkeep.kind.value}
-        result = bench.played(tidied_graphs.play, arguments)
+    arguments = {"scenarios": playable, "most": most, "kind": upkeep.kind.value}
+    results = _played(bench, upkeep, arguments)
     record.scenes[upkeep.scene] += 1
     scene = {"scene": upkeep.scene, "name": playable[0]}
-    end = died(THREADS, result)
-    if end is not None:
-        record.saw([end], scene)
-        return False
-    if result.died_by is not DiedBy.FINISHED:
-        record.tally.note(f"{upkeep.scene}: {result.ending()} {result.stacks}".strip()[:300])
-        return False
-    return _judged(bench, record, flaws, upkeep, result.value, scene)
+    for result in results:
+        end = died(_loss(upkeep), result)
+        if end is not None:
+            record.saw([end], scene)
+            return False
+    for result in results:
+        if result.died_by is not DiedBy.FINISHED:
+            record.tally.note(f"{upkeep.scene}: {result.ending()} {result.stacks}".strip()[:300])
+            return False
+    return _judged(bench, record, flaws, upkeep, _seen(results), scene)
+
+
+def _loss(upkeep: GraphUpkeep) -> str:
+    """The contract of callers who are never answered."""
+    return PROCESSES if upkeep.elsewhere else THREADS
+
+
+def _played(
+    bench: CallerBench, upkeep: GraphUpkeep, arguments: Mapping[str, Any]
+) -> list[TrialResult]:
+    """What the process says in which graphs were played, and that of who tidied up, if another."""
+    with bench.store() as store:
+        if not upkeep.elsewhere:
+            return [bench.played(tidied_graphs.play, {**store, **arguments})]
+        with TemporaryDirectory(dir=bench.folder) as folder:
+            meeting = Path(folder, "meeting")
+            Meeting.prepare(meeting, 2)
+            both = {**store, **arguments, "meeting": str(meeting)}
+            both["patience_s"] = PATIENCE_S[Sharing.PROCESSES]
+            return bench.writers([(tidied_graphs.play, both), (calls_elsewhere.make_calls, both)])
+
+
+def _seen(results: Sequence[TrialResult]) -> dict[str, Any]:
+    """What both processes say."""
+    seen: dict[str, Any] = dict(results[0].value)
+    for result in results[1:]:
+        other = result.value
+        # Where it could not go on, the graphs were not played to their end either.
+        seen["trouble"] = other["trouble"] or seen["trouble"]
+        stills = [one for one in (seen["standstill"], other["standstill"]) if one is not None]
+        hung = [one for one in stills if one["hung"]] or stills
+        stacks = "\n".join(one["stacks"] for one in hung)
+        seen["standstill"] = hung[0] | {"stacks": stacks} if hung else None
+    return seen
 
 
 def _judged(
@@ -157,7 +198,8 @@ def _judged(
         how = f"no answer for {still['seconds']:g} s"
         expected = f"the graph to go on, and the {upkeep.doing} to be answered"
         summary = f"a graph hangs beside a {upkeep.doing}"
-        record.saw([Problem(THREADS, summary, expected, how, stacks=still["stacks"])], scene)
+        hung = Problem(_loss(upkeep), summary, expected, how, stacks=still["stacks"])
+        record.saw([hung], scene)
     elif seen["trouble"] or still is not None:
         why = seen["trouble"] or f"not over after {still['seconds']:g} s"
         tally.note(f"{upkeep.scene}: {why}"[:300])

@@ -31,7 +31,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
     upkeep, known = SCENES[scene["scene"]], scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
     differs = scene.get("differs", "the graph")
-    if "place" not in scene or differs == "with the copy" or not all(inputs):
+    if upkeep.elsewhere or "place" not in scene or differs == "with the copy" or not all(inputs):
         return {}
     place, make = decode(Place, scene["place"]), maker(known.graph, api)
     # A node on the event loop's own thread cannot wait until the call is held.

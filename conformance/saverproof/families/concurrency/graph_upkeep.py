@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.capability import Capability
@@ -29,7 +29,8 @@ class GraphUpkeep:
     """One operation beside graphs.
 
     ``doing`` is what it does, in words. ``names`` are the scenarios beside which it is called; it
-    is held at up to ``most`` places, or at as many as a profile says.
+    is held at up to ``most`` places, or at as many as a profile says. ``elsewhere`` says that
+    another process calls it.
     """
 
     kind: CallKind
@@ -38,6 +39,12 @@ class GraphUpkeep:
     doing: str
     names: tuple[str, ...]
     most: int | None = None
+    elsewhere: bool = False
+
+    def by_another(self) -> GraphUpkeep:
+        """The same by another process, beside fewer graphs: what differs is who has a lock."""
+        doing = f"{self.doing} by another process"
+        return replace(self, doing=doing, names=self.names[:2], elsewhere=True)
 
     @property
     def scene(self) -> str:

@@ -9,16 +9,67 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.graph_upkeep import Call
-from saverproof.families.concurrency.holding import Holding, Place, Places, Probing, chosen
+from saverproof.families.concurrency.holding import (
+    Holding,
+    Place,
+    PlaceProbe,
+    Places,
+    Probe,
+    Probing,
+    chosen,
+)
 from saverproof.families.concurrency.schedules import UPKEEP
 from saverproof.savers.targets.calling import Api, api_of
 
+Write = tuple[Any, ...]
+"""The name of a method and its arguments."""
 Made = concurrent.futures.Future[bool]
 """A call that was begun; in the end, whether it returned."""
+
+
+class Held(Protocol):
+    """A call that stands still at a place, or is over."""
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether all that went on beside it was over before it went on."""
+
+    def let_go(self) -> bool:
+        """Let it go on, and wait for its end; whether it returned."""
+
+
+class Calls(Protocol):
+    """Who makes calls on whole threads beside what goes on. ``raised`` is what they did raise."""
+
+    raised: list[str]
+
+    def hold(self, call: Call, place: Place | None) -> Held:
+        """Begin a call, and come back once it stands still at a place, or is over."""
+
+    def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
+        """Where the call can be overtaken by a write: a method and its arguments."""
+
+
+@dataclass(slots=True)
+class HeldHere:
+    """A call in this process."""
+
+    _holding: Holding
+    _made: Made
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether all that went on beside it was over before it went on."""
+        return self._holding.overtaken
+
+    def let_go(self) -> bool:
+        """Let it go on, and wait for its end; whether it returned."""
+        self._holding.let_go.set()
+        return self._made.result()
 
 
 @dataclass(slots=True)
@@ -47,7 +98,7 @@ class HeldCalls:
         with calls._pool:
             yield calls
 
-    def begin(self, call: Call, doing: Holding | Probing) -> Made:
+    def begin(self, call: Call, doing: Probe) -> Made:
         """Begin a call; what it raises is advice, to call it again."""
         self.places.begin(doing)
         (name, *given), named = call
@@ -86,23 +137,34 @@ class HeldCalls:
             return self._pool.submit(make)
         return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
 
-    def free_places(self, call: Call, write: tuple[Any, ...], most: int) -> list[Place]:
-        """Where the call can be overtaken by that write: a method and its arguments."""
+    def hold(self, call: Call, place: Place | None) -> HeldHere:
+        """Begin a call, and come back once it stands still at a place, or is over."""
+        holding = Holding(place)
+        made = self.begin(call, holding)
+        holding.come.wait()
+        return HeldHere(holding, made)
+
+    def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
+        """Where the call can be overtaken by a write: a method and its arguments."""
+        return self.probed(call, Probing(lambda: self.begun(write)), most)
+
+    def probed(self, call: Call, probing: PlaceProbe, most: int) -> list[Place]:
+        """Where the call is to be held, as a probe of its places tells."""
+        concurrent.futures.wait([self.begin(call, probing)])
+        probing.end()
+        return chosen(probing.free, most)
+
+    def begun(self, write: Write) -> concurrent.futures.Future[Any]:
+        """Begin a write."""
 
         async def await_write() -> None:
             # It is begun from within the call, whose context it has.
             UPKEEP.set(False)
             await self.api.ask(self.saver, *write)
 
-        def begin_write() -> concurrent.futures.Future[Any]:
-            if self.scene.api == "sync":
-                return self._pool.submit(self.api.call, self.saver, *write)
-            return asyncio.run_coroutine_threadsafe(await_write(), self.scene.loop.loop)
-
-        probing = Probing(begin_write)
-        concurrent.futures.wait([self.begin(call, probing)])
-        probing.end()
-        return chosen(probing.free, most)
+        if self.scene.api == "sync":
+            return self._pool.submit(self.api.call, self.saver, *write)
+        return asyncio.run_coroutine_threadsafe(await_write(), self.scene.loop.loop)
 
     def _note(self, name: str, error: Exception) -> None:
         self.raised.append(f"{name}: {error!r}"[:120])

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from saverproof.families.concurrency.schedules import UPKEEP, could_run, folders_of, lines_in
 from saverproof.process import stacks
@@ -50,6 +50,25 @@ class Place:
         if self.file == AWAIT:
             return f"where it waits for the loop (the {self.line}. time)"
         return f"at line {self.line} of {os.path.basename(self.file)}"
+
+
+class Probe(Protocol):
+    """What is done at each place to which a call comes."""
+
+    def at(self, place: Place) -> None:
+        """Do it at a line."""
+
+    async def await_at(self, place: Place) -> None:
+        """Do it on an event loop."""
+
+
+class PlaceProbe(Probe, Protocol):
+    """What finds the places of a call; ``free`` has them, each with whether a write got through."""
+
+    free: list[tuple[Place, bool]]
+
+    def end(self) -> None:
+        """Wait for what is left."""
 
 
 class Probing:
@@ -147,14 +166,14 @@ class Holding:
 class Places:
     """Tells of each place to which a call on a whole thread comes; one call is made at a time."""
 
-    doing: Probing | Holding | None = None
+    doing: Probe | None = None
     _visits: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def tracer(self, saver: Any) -> Any:
         """What a thread is traced by in which the call runs: it tells of the saver's own lines."""
         return lines_in(folders_of(saver), self._at_line)
 
-    def begin(self, doing: Probing | Holding) -> None:
+    def begin(self, doing: Probe) -> None:
         """A call is made from now on."""
         self.doing = doing
         self._visits.clear()

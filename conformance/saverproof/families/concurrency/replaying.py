@@ -119,7 +119,8 @@ def _graphs(
     bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord
 ) -> None:
     flaws, beside = SequentialFlaws(bench.plan, bench.target), SCENES[data["scene"]]
-    most = EFFORTS[bench.plan.profile].places
+    effort = EFFORTS[bench.plan.profile]
+    most = effort.places_apart if beside.elsewhere else effort.places
     if not beside_graphs(bench, record, flaws, beside, most, (data["name"],)):
         no_step = f"no step of the graph fell into the {beside.doing}"
         why = "the graph was refused a call" if contract in record.refused else no_step

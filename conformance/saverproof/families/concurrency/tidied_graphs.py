@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from langsmith.run_helpers import tracing_context
 
+from saverproof.families.concurrency.calls_elsewhere import CallsElsewhere
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.graph_calls import GraphCalls
@@ -20,8 +23,8 @@ from saverproof.families.concurrency.graph_upkeep import (
     RunningPlayer,
     scenario,
 )
-from saverproof.families.concurrency.held_calls import HeldCalls, Made
-from saverproof.families.concurrency.holding import Holding, Place
+from saverproof.families.concurrency.held_calls import Calls, Held, HeldCalls
+from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.graph.comparing import narrowed
@@ -31,7 +34,7 @@ from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation,
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.programs.steps.codec import encode
 from saverproof.programs.values import same, show
-from saverproof.savers.targets.calling import api_of, every
+from saverproof.savers.targets.calling import Api, api_of, every
 from saverproof_faults.kill import Acks
 
 MODE = "async"
@@ -99,7 +102,8 @@ class Played:
 
 @dataclass(slots=True)
 class TidiedGraphs:
-    """Plays of graphs on one saver, each on a thread of its own.
+    """Plays of graphs on one saver, each on a thread of its own; operations beside them are this
+    process's, or those of another one at the ``meeting``.
 
     ``plays`` has for each its scenario, place, whether it was inside, how often the operation was
     overtaken by a step, why it was not compared to its end, or None, and what differed from the
@@ -110,21 +114,29 @@ class TidiedGraphs:
     upkeep: GraphUpkeep
     names: tuple[str, ...]
     most: int
+    meeting: Path | None = None
     plays: list[dict[str, Any]] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
     steady: bool = True
     at_rest: Difference | None = None
     _numbers: Iterator[int] = field(default_factory=count)
     _calls: GraphCalls = field(default_factory=GraphCalls)
-    _held: HeldCalls = field(init=False)
+    _saver: Any = None
+    _api: Api = field(init=False)
+    _held: Calls = field(init=False)
 
     def play(self) -> None:
         """Play every scenario alone, then at places until one comes out otherwise."""
-        with self.scene.saver() as saver, tracing_context(enabled=False):
-            self._calls.watch(saver, self.scene.api)
-            with HeldCalls.of(self.scene, saver) as self._held:
-                self.raised = self._held.raised
-                self._play_all([scenario(name) for name in self.names])
+        with ExitStack() as stack:
+            self._saver = stack.enter_context(self.scene.saver())
+            stack.enter_context(tracing_context(enabled=False))
+            self._calls.watch(self._saver, self.scene.api)
+            own = stack.enter_context(HeldCalls.of(self.scene, self._saver))
+            self._api, self._held = own.api, own
+            if self.meeting is not None:
+                self._held = stack.enter_context(CallsElsewhere.of(own, self.meeting))
+            self.raised = self._held.raised
+            self._play_all([scenario(name) for name in self.names])
 
     def _play_all(self, scenarios: list[GraphScenario]) -> None:
         alone = {one.name: self._played(one).seen for one in scenarios}
@@ -167,17 +179,15 @@ class TidiedGraphs:
     def _played(self, one: GraphScenario, beside: Beside | None = None) -> Played:
         player, notes = self._player(one.graph), NodeNotes()
         player.notes = notes
-        begun: list[tuple[Holding, Made, int]] = []
+        begun: list[tuple[Held, int]] = []
         played = Played()
         steps = self.upkeep.steps(one, inside=beside.inside) if beside else range(0)
         step_began, other = 0, ""
 
         def begin() -> None:
             assert beside is not None
-            holding, began = Holding(beside.place), next(self._calls.clock)
-            call = self._call(player, other)
-            begun.append((holding, self._held.begin(call, holding), began))
-            holding.come.wait()
+            began = next(self._calls.clock)
+            begun.append((self._held.hold(self._call(player, other), beside.place), began))
 
         def on_step(position: int) -> None:
             nonlocal step_began, other
@@ -195,11 +205,10 @@ class TidiedGraphs:
         for observation in player.play(one.program):
             if observation.kind == RESULT:
                 notes.on_first = None
-                for holding, made, began in begun:
-                    holding.let_go.set()
-                    returned = made.result()
+                for held, began in begun:
+                    returned = held.let_go()
                     # Of one that raised nothing is known but that it may.
-                    played.overtaken += holding.overtaken and returned
+                    played.overtaken += held.overtaken and returned
                     if returned and self.upkeep.kind is CallKind.COPY:
                         copied = self._copied(player, other, began, step_began)
                         played.copies[observation.position] = (other, copied)
@@ -214,7 +223,7 @@ class TidiedGraphs:
         own = self.scene.ids.thread("") if self.scene.ids else ""
         return RunningPlayer(
             maker(graph, self.scene.api),
-            self._held.saver,
+            self._saver,
             api_of(self.scene.api, self.scene.loop),
             how=durability_modes()[MODE],
             prefix=prefix or f"{own}graph-{next(self._numbers)}-",
@@ -275,8 +284,8 @@ class TidiedGraphs:
             ShownThread.of(
                 found
                 for namespace in spaces
-                for found in self._held.api.items(
-                    self._held.saver,
+                for found in self._api.items(
+                    self._saver,
                     "list",
                     every,
                     {"configurable": {"thread_id": name, "checkpoint_ns": namespace}},
@@ -300,7 +309,7 @@ class TidiedGraphs:
         for _ in player.play(one.program[:begun]):
             pass
         config = {"configurable": {"thread_id": player.prefix + THREAD, "checkpoint_ns": ""}}
-        found = player.api.call(self._held.saver, "get_tuple", config)
+        found = player.api.call(self._saver, "get_tuple", config)
         if found is None:
             return []
         write = ("put_writes", found.config, [("probe", 1)], PROBE_TASK)
@@ -340,7 +349,9 @@ def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Play graphs of these names, and someone who tidies up; see :class:`TidiedGraphs`."""
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
     upkeep = UPKEEP_OF_GRAPHS[CallKind(arguments["kind"])]
-    graphs = TidiedGraphs(scene, upkeep, tuple(arguments["scenarios"]), arguments["most"])
+    meeting = Path(arguments["meeting"]) if "meeting" in arguments else None
+    names = tuple(arguments["scenarios"])
+    graphs = TidiedGraphs(scene, upkeep, names, arguments["most"], meeting)
     played = scene.played(graphs.play)
     return {
         "plays": list(graphs.plays),

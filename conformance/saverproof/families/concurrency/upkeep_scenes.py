@@ -11,6 +11,7 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     COPY,
     DELETION,
+    INSTANCES,
     LATE,
     PROCESSES,
     PRUNE,
@@ -18,7 +19,7 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.graph_scenes import beside_graphs
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS, GraphUpkeep
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
     PAUSE_BETWEEN_PROCESSES_S,
@@ -135,25 +136,33 @@ class UpkeepJudging:
         """Of the item."""
         return self.record.tally
 
-    def run(self, shared: int, processes: int, places: int) -> None:
+    def run(self, shared: int, processes: int, places: int, places_apart: int) -> None:
         """Rehearse with one caller, then play with several, and beside graphs."""
         if not self.rehearse():
             return
         by_one, by_many = (f"histories with maintenance by {how}" for how in ("one saver", "many"))
         if not self.record.skips(THREADS, by_one):
             self._play(Sharing.SHARED, shared)
-        if PROCESSES in self.tally.applicable and not self.record.skips(PROCESSES, by_many):
+        many = PROCESSES in self.tally.applicable
+        if many and not self.record.skips(PROCESSES, by_many):
             self._play(Sharing.PROCESSES, processes)
-        self._beside_graphs(places)
+        self._beside_graphs(UPKEEP_OF_GRAPHS.values(), {THREADS}, places)
+        if many:
+            # What one saver does not know of another's calls is told by itself.
+            apart = {THREADS, PROCESSES, INSTANCES}
+            elsewhere = [one.by_another() for one in UPKEEP_OF_GRAPHS.values()]
+            self._beside_graphs(elsewhere, apart, places_apart)
         for name in UPKEEPS & self.tally.wanted - self.met - self.record.found.keys():
             self.tally.not_exercised([name], self._why_not(name))
         self.tally.handed += self.flaws.found.values()
 
-    def _beside_graphs(self, places: int) -> None:
-        """Unless it is known already that nobody may tidy up so, or that callers hang."""
-        for upkeep in UPKEEP_OF_GRAPHS.values():
+    def _beside_graphs(self, upkeeps: Iterable[GraphUpkeep], hiding: set[str], places: int) -> None:
+        """Unless it is known already that nobody may tidy up so, or something else is that would
+        show here too.
+        """
+        for upkeep in upkeeps:
             name = upkeep.contract
-            found = {name, THREADS} & self.record.found.keys()
+            found = {name, *hiding} & self.record.found.keys()
             playable = upkeep.needs <= self.able and upkeep.kind not in self.wrong
             if not places or found or not playable or name not in self.tally.wanted:
                 continue

@@ -1,0 +1,143 @@
+"""Calls on whole threads that another process makes, and holds, beside what goes on in this one."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.graph_upkeep import Call
+from saverproof.families.concurrency.held_calls import HeldCalls, Write
+from saverproof.families.concurrency.holding import Place, Probing
+from saverproof.families.concurrency.locks_seen import LockLooks
+from saverproof.families.concurrency.meeting import Meeting
+from saverproof.families.concurrency.messages import GoneError, Messages
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.programs.steps.codec import decode, encode
+from saverproof.savers.execution.sqlite_files import sqlite_files
+from saverproof_faults.kill import Acks
+
+HERE, ELSEWHERE = 0, 1
+_COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "found"
+
+
+# --- who asks for them ---------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class CallsElsewhere:
+    """Calls of the other process's saver, one at a time. ``raised`` is what they did raise."""
+
+    own: HeldCalls
+    _messages: Messages
+    raised: list[str] = field(default_factory=list)
+
+    @classmethod
+    @contextmanager
+    def of(cls, own: HeldCalls, meeting: Path) -> Iterator[CallsElsewhere]:
+        """Such calls, until the block is left; writes beside them are ``own``."""
+        with Meeting(meeting, HERE, 2) as met:
+            yield cls(own, Messages(met, meeting, HERE))
+
+    def hold(self, call: Call, place: Place | None) -> HeldElsewhere:
+        """Have a call begun; back once it stands still at a place, or is over."""
+        self._messages.send({"call": call, "place": encode(place)})
+        self._messages.receive()
+        return HeldElsewhere(self._messages, self.raised)
+
+    def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
+        """Where the call can be overtaken by a write that is made here."""
+        self._messages.send({"call": call, "most": most})
+        while (said := self._messages.receive())["said"] == _WRITE:
+            concurrent.futures.wait([self.own.begun(write)])
+            self._messages.send(_WRITTEN)
+        return [decode(Place, one) for one in said["places"]]
+
+
+@dataclass(slots=True)
+class HeldElsewhere:
+    """A call in the other process."""
+
+    _messages: Messages
+    _raised: list[str]
+    overtaken: bool = False
+
+    def let_go(self) -> bool:
+        """Let it go on, and wait for its end; whether it returned."""
+        self._messages.send(_GO_ON)
+        over = self._messages.receive()
+        self._raised += over["raised"]
+        self.overtaken = over["overtaken"]
+        returned: bool = over["returned"]
+        return returned
+
+
+# --- who makes them ------------------------------------------------------------------------------
+
+
+def make_calls(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the calls that the other process asks for, until it is done."""
+    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+    file = Path(arguments["meeting"])
+
+    def play() -> None:
+        with Meeting(file, ELSEWHERE, 2) as meeting:
+            messages = Messages(meeting, file, ELSEWHERE)
+            try:
+                # Not both at once: that is a race for a new store.
+                asked = messages.receive(scene.progress.tick)
+                with scene.saver() as saver, HeldCalls.of(scene, saver) as held:
+                    while True:
+                        _Answering(scene, held, messages).answer(asked)
+                        asked = messages.receive(scene.progress.tick)
+            except GoneError:
+                return
+
+    return scene.played(play)
+
+
+@dataclass(slots=True)
+class _Answering:
+    scene: Scene
+    held: HeldCalls
+    messages: Messages
+
+    def answer(self, asked: Mapping[str, Any]) -> None:
+        (given, named) = asked["call"]
+        call = (tuple(given), named)
+        if "most" in asked:
+            places = self._places(call, asked["most"])
+            self.messages.send({"said": _FOUND, "places": encode(places)})
+            return
+        known = len(self.held.raised)
+        held = self.held.hold(call, asked["place"] and decode(Place, asked["place"]))
+        self.messages.send(_COME)
+        self.messages.receive()
+        returned = held.let_go()
+        over = {"returned": returned, "overtaken": held.overtaken}
+        self.messages.send(over | {"raised": self.held.raised[known:]})
+
+    def _places(self, call: Call, most: int) -> list[Place]:
+        if files := list(sqlite_files(self.scene.workspace.path)):
+            with LockLooks.of(files) as looks:
+                return self.held.probed(call, looks, most)
+        return self.held.probed(call, Probing(self._written), most)
+
+    def _written(self) -> concurrent.futures.Future[Any]:
+        """Have the other process write, which knows of no lock in this one."""
+        written: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+        def ask() -> None:
+            try:
+                self.messages.send({"said": _WRITE})
+                written.set_result(self.messages.receive())
+            except GoneError as error:
+                written.set_exception(error)
+
+        threading.Thread(target=ask, name="asks for a write", daemon=True).start()
+        return written

@@ -1,0 +1,69 @@
+"""Tells whether anyone has a lock of a store's SQLite files, as seen from outside."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Self
+
+from saverproof.families.concurrency.holding import Place
+
+_LOOK = """
+import json, sqlite3, sys
+from contextlib import closing
+for line in sys.stdin:
+    free = True
+    for file in json.loads(line):
+        try:
+            with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as connection:
+                # Where there is no log, readers are in the way of a commit, too.
+                connection.execute("BEGIN EXCLUSIVE")
+                connection.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            free = False
+    print(json.dumps(free), flush=True)
+"""
+
+
+@dataclass(slots=True)
+class LockLooks:
+    """Finds the places of a call at which nobody has a lock, in a process of their own.
+
+    A write that waits for a lock of SQLite sleeps, and wakes up too late to tell; and whoever opens
+    and closes a file of a process that has it open with another build of SQLite takes its locks
+    away.
+    """
+
+    files: Sequence[Path]
+    _asked: IO[str]
+    _answers: IO[str]
+    free: list[tuple[Place, bool]] = field(default_factory=list)
+
+    @classmethod
+    @contextmanager
+    def of(cls, files: Sequence[Path]) -> Iterator[Self]:
+        """Look at these files, until the block is left."""
+        looking = [sys.executable, "-I", "-S", "-c", _LOOK]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(looking, stdin=pipe, stdout=pipe, text=True) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            # It ends when nothing more can be asked, however this process comes to its end.
+            yield cls(files, process.stdin, process.stdout)
+
+    def at(self, place: Place) -> None:
+        """Look here."""
+        print(json.dumps([str(file) for file in self.files]), file=self._asked, flush=True)
+        self.free.append((place, bool(json.loads(self._answers.readline()))))
+
+    async def await_at(self, place: Place) -> None:
+        """Look here; nothing of the loop's is waited for."""
+        self.at(place)
+
+    def end(self) -> None:
+        """Nothing is left behind."""

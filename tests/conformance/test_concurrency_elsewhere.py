@@ -1,0 +1,261 @@
+"""Graphs that go on while another process tidies up, on the same store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.conformance import concurrency_support
+from tests.conformance.test_concurrency_copies import (
+    CopiesAnOlderMoment,
+    CopiesNoWrites,
+    DeletesTheRunsItFound,
+)
+from tests.reference.log_file import LogFileReference
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import opener
+from tests.wrong_savers.in_threads import InThreads
+from tests.wrong_savers.registry import WorkspaceLike
+from tests.wrong_savers.upkeep import CopyTableByTable, DeletionInTwoTransactions
+from tests.wrong_savers.upkeep_of_graphs import (
+    CopyOfQuestionsFirst,
+    DeletionFillsTablesAnew,
+    PruneOfQuestionsByWhatWasNewest,
+    RunsDeletedWithNewQuestions,
+)
+
+from saverproof import target
+from saverproof.families.answer import Status
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import COPY, PROCESSES
+from saverproof.families.concurrency.family import ConcurrencyFamily
+from saverproof.families.concurrency.graph_scenes import beside_graphs
+from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.locks_seen import LockLooks
+from saverproof.families.concurrency.record import SceneRecord
+from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.items import ItemPlan
+from saverproof.families.tally import Tally
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
+
+HERE = "tests.conformance.test_concurrency_elsewhere"
+
+
+def guarded(*names: str) -> Callable[[type], type]:
+    """Have each of these methods keep the lock of this process from beginning to end: so nobody
+    is beside it who has the same saver.
+    """
+
+    def with_lock(kind: Any) -> Any:
+        def under_lock(name: str) -> Any:
+            def call(self: Any, *given: Any, **named: Any) -> Any:
+                with self.database.lock:
+                    return getattr(kind, name)(self, *given, **named)
+
+            return call
+
+        return type(kind.__name__, (kind,), {name: under_lock(name) for name in names})
+
+    return with_lock
+
+
+class CopiesByNamespace(LogFileReference):
+    """Lets go of the file between namespaces, and keeps the lock of its process."""
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        with self.store.lock:
+            self._copied(target_thread_id, "", source_thread_id)
+            with self.log.locked():
+                self.catch_up()
+            spaces = {one.ns for one in self._shelves_to_copy(source_thread_id)} - {""}
+            for space in sorted(spaces):
+                self._copied(target_thread_id, space, source_thread_id)
+
+    def _copied(self, target: str, space: str, source: str) -> None:
+        with self.log.locked():
+            self.catch_up()
+            self.events.clear()
+            self._copy_shelf(
+                self._shelf_for_writing(source, space), self._shelf_for_writing(target, space)
+            )
+            self.append()
+
+
+class DiesOfACopy(InThreads, SqliteReference):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def opens_once(workspace: WorkspaceLike) -> Any:
+    """Refuse a second saver beside the first, as a database with one owner does."""
+    (workspace.path / "owned").touch(exist_ok=False)
+    return opener(SqliteReference)(workspace)
+
+
+SAVERS = SimpleNamespace(
+    owned=target(name="owned")(opens_once),
+    dies=target(name="dies")(opener(DiesOfACopy)),
+    log=target(name="log")(opener(LogFileReference)),
+    by_namespace=target(name="by-namespace")(opener(CopiesByNamespace)),
+    **{
+        name: target(name=name.replace("_", "-"))(opener(guarded(method)(kind)))
+        for name, method, kind in (
+            ("questions", "prune", PruneOfQuestionsByWhatWasNewest),
+            ("table_by_table", "copy_thread", CopyTableByTable),
+            ("questions_first", "copy_thread", CopyOfQuestionsFirst),
+            ("tables_anew", "delete_thread", DeletionFillsTablesAnew),
+            ("new_questions", "delete_for_runs", RunsDeletedWithNewQuestions),
+            ("older_moment", "copy_thread", CopiesAnOlderMoment),
+            ("two_transactions", "delete_thread", DeletionInTwoTransactions),
+            ("runs_it_found", "delete_for_runs", DeletesTheRunsItFound),
+            ("without_writes", "copy_thread", CopiesNoWrites),
+        )
+    },
+)
+
+
+def plan_for(name: str, folder: Path, api: str) -> tuple[ItemPlan, Any]:
+    ref = TargetRef(f"{HERE}:SAVERS.{name}", HERE, None, f"SAVERS.{name}")
+    made = load(ref)
+    facts = concurrency_support.facts_of(made)
+    return ItemPlan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder)), made
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of graphs beside one operation."""
+
+    met: bool
+    record: SceneRecord
+    behind: frozenset[str]
+
+
+def seen_beside(
+    kind: CallKind, name: str, folder: Path, api: str = "sync", *, elsewhere: bool = True
+) -> Seen:
+    plan, made = plan_for(name, folder, api)
+    record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
+    upkeep = UPKEEP_OF_GRAPHS[kind]
+    with CallerBench.of(plan, made) as bench:
+        called = upkeep.by_another() if elsewhere else upkeep
+        met = beside_graphs(bench, record, flaws, called, 3)
+    return Seen(met, record, frozenset(flaws.known))
+
+
+WRONG = [
+    (CallKind.PRUNE, "questions"),
+    (CallKind.COPY, "table_by_table"),
+    (CallKind.COPY, "questions_first"),
+    (CallKind.DELETE, "tables_anew"),
+    (CallKind.DELETE_RUN, "new_questions"),
+]
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize(("kind", "name"), WRONG)
+def test_a_lock_of_one_process_keeps_no_other_out(
+    kind: CallKind, name: str, api: str, tmp_path: Path
+) -> None:
+    found = seen_beside(kind, name, tmp_path, api).record.found
+    assert set(found) == {UPKEEP_OF_GRAPHS[kind].contract}
+    (shown,) = found.values()
+    assert "by another process: called as" in shown.problem.steps[1]
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize(("kind", "name"), WRONG)
+def test_it_is_right_within_its_process(kind: CallKind, name: str, tmp_path: Path) -> None:
+    assert seen_beside(kind, name, tmp_path, elsewhere=False).record.found == {}
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (CallKind.PRUNE, "older_moment"),
+        (CallKind.COPY, "older_moment"),
+        (CallKind.DELETE, "two_transactions"),
+        (CallKind.DELETE_RUN, "runs_it_found"),
+    ],
+)
+def test_several_transactions_may_be_right_beside_another_process(
+    kind: CallKind, name: str, api: str, tmp_path: Path
+) -> None:
+    seen = seen_beside(kind, name, tmp_path, api)
+    assert seen.met
+    assert (seen.record.found, seen.record.tally.notes, seen.record.raised) == ({}, [], {})
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_what_a_copy_lacks_at_rest_is_another_familys(tmp_path: Path) -> None:
+    seen = seen_beside(CallKind.COPY, "without_writes", tmp_path)
+    assert (seen.record.found, seen.behind) == ({}, {"deletion/copy-complete"})
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_finding_is_played_again(tmp_path: Path) -> None:
+    (shown,) = seen_beside(CallKind.COPY, "questions_first", tmp_path).record.found.values()
+
+    def again(name: str) -> Status:
+        plan, made = plan_for(name, tmp_path, "sync")
+        return ConcurrencyFamily().replay(plan, made, COPY, shown.scene).status
+
+    assert again("questions_first") is Status.FAILING
+    assert again("older_moment") is Status.FIXED
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_store_in_no_file_of_sqlite_is_written_to_by_the_other_process(tmp_path: Path) -> None:
+    wrong, right = (seen_beside(CallKind.COPY, n, tmp_path) for n in ("by_namespace", "log"))
+    assert set(wrong.record.found) == {COPY}
+    assert right.met
+    assert (right.record.found, right.record.tally.notes, right.record.raised) == ({}, [], {})
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_process_that_tidies_up_and_dies_is_a_callers_loss(tmp_path: Path) -> None:
+    record = seen_beside(CallKind.COPY, "dies", tmp_path).record
+    assert set(record.found) == {PROCESSES}
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_store_of_one_process_tells_nothing(tmp_path: Path) -> None:
+    seen = seen_beside(CallKind.COPY, "owned", tmp_path)
+    assert (seen.met, seen.record.found) == (False, {})
+    assert any("owned" in note for note in seen.record.tally.notes)
+
+
+# -- locks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["WAL", "DELETE"])
+def test_a_lock_is_seen_from_outside(mode: str, tmp_path: Path) -> None:
+    here = Place("saver.py", 1)
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA journal_mode={mode}")
+        connection.execute("CREATE TABLE one (number)")
+        with LockLooks.of([tmp_path / "store.db"]) as looks:
+            looks.at(here)
+            connection.execute("BEGIN IMMEDIATE")
+            looks.at(here)
+            connection.execute("ROLLBACK")
+            connection.execute("BEGIN")
+            connection.execute("SELECT * FROM one").fetchall()
+            looks.at(here)
+            connection.execute("ROLLBACK")
+            looks.at(here)
+    # A reader is in the way of a writer's commit, unless there is a log.
+    assert [free for _, free in looks.free] == [True, False, mode == "WAL", True]
