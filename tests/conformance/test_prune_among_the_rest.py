@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from saverproof.families.machines.everything import EVERYTHING
 from saverproof.families.machines.trials import Trials
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
+from saverproof.mistakes.write_order import WritesWithoutPath
 from saverproof.programs.makers import whole_threads
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -41,6 +42,18 @@ WRITES = (("notes", Value("integer", 1)),)
 ROOT = Put("a", "", 1)
 CHILD = Put("a", "child", 1)
 SECOND = Put("a", "", 2, 1)
+WITH_DELTAS = (
+    Put(
+        "a",
+        "",
+        1,
+        changes=(("size", None),),
+        metadata={"counters_since_delta_snapshot": {"size": [1, 1]}},
+    ),
+    PutWrites("a", "", 1, 1, (("size", Value("integer", 1)),)),
+    PutWrites("a", "", 1, 2, (("size", Value("integer", 1)),), path="~__pregel_pull, tools"),
+    Prune(("a",), "keep_latest"),
+)
 KEPT = (ROOT, Put("a", "", 2, 1, changes=LOSES_A_VALUE), Prune(("a",), "keep_latest"))
 
 PROGRAMS_WITH_A_PRUNE: dict[str, Program] = {
@@ -95,6 +108,27 @@ class ForgetsTheNewest(ReferenceSaver):
             self._drop(shelf, [self._newest(shelf)])
 
 
+class RefusesToPrune(ReferenceSaver):
+    """Leaves threads with delta channels as they are, as it may."""
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        raise NotImplementedError("delta channels")
+
+
+class RefusesToPruneAndSortsWrongly(RefusesToPrune, WritesWithoutPath):
+    """Shows pending writes in the wrong order, before a refused prune and after it."""
+
+
+class RefusesToPruneTooLate(RefusesToPrune):
+    """Has deleted pending writes before it sees that it must refuse."""
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        for thread in thread_ids:
+            for shelf in self._shelves_of(thread):
+                shelf.writes.clear()
+        super().prune(thread_ids, strategy=strategy)
+
+
 def target(saver: type[ReferenceSaver]) -> Target:
     """A target of the reference saver's kind."""
     return Target(name=saver.__name__, open=opener(saver))
@@ -129,6 +163,22 @@ def test_what_a_prune_left_goes_with_its_thread(tmp_path: Path) -> None:
     with trials_of(target(ForgetsTheNewest), tmp_path) as trials:
         run = trials.replay((*KEPT, DeleteThread("a")))
     assert {breach.contract for breach in run.breaches} == {"deletion/thread-all"}
+
+
+@pytest.mark.parametrize(
+    ("saver", "broken"),
+    [
+        (RefusesToPrune, set()),
+        (RefusesToPruneAndSortsWrongly, {"ordering/writes-sorted"}),
+        (RefusesToPruneTooLate, {"deletion/prune-keeps-delta-chain"}),
+    ],
+)
+def test_only_what_a_refused_prune_changes_is_blamed_on_it(
+    saver: type[ReferenceSaver], broken: set[str], tmp_path: Path
+) -> None:
+    with trials_of(target(saver), tmp_path) as trials:
+        run = trials.replay(WITH_DELTAS)
+    assert {breach.contract for breach in run.breaches} == broken
 
 
 @RIGHT

@@ -80,3 +80,10 @@ def test_mending_in_the_order_of_the_report_comes_to_an_end(names: tuple[str, ..
 def test_a_first_saver_loses_neither_of_its_two_flaws() -> None:
     [saver] = (one for one in FIRST if one.name == "two-flaws")
     assert_nothing_is_lost(saver.in_families(families_of(saver.flaws)))
+
+
+def test_what_cannot_stand_beside_a_mistake_is_not_hidden_by_it() -> None:
+    """One statement for a batch cannot also be another one for each write."""
+    found = judge(crowd(("mixed-batch-ignores",)))
+    assert not {name: why for name, why in found.reasons.items() if "may hide" in why}
+    assert found.verdicts["upsert/regular-write-first-wins"] == "held"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from saverproof.judging import facts
@@ -162,29 +163,44 @@ def take_prune(step: steps.Prune, context: Context) -> None:
     """Prune threads, and let the model follow which older checkpoints the saver kept."""
     context.last_change = step
     before = _rebuilt_before(context, step)
+    # The prune may be refused. What was wrong already is then no change that it has made.
+    wrong_before = _wrong_now(context) if before else []
     names = [context.real(thread) for thread in step.threads]
     given = [*names]
     answer = context.attempt(lambda: context.driver.invoke("prune", given, **prune_arguments(step)))
     _compare_given(context, "thread_ids", names, given)
     if isinstance(answer, Raised):
-        _judge_refusal(context, answer, bool(before))
+        if before and isinstance(answer.error, NotImplementedError):
+            _judge_refusal(context, wrong_before)
+        else:
+            context.facts.differ(facts.RAISED, None, "prune to succeed", answer)
         return
     _settle(context, step, context.model.prune(step))
     _look_again(context, step, step.threads)
     _judge_delta_chains(context, before, facts.REBUILT)
 
 
-def _judge_refusal(context: Context, answer: Raised, delta: bool) -> None:
+def _judge_refusal(context: Context, wrong_before: list[Difference]) -> None:
     """Accept that prune refuses threads with delta channels, if it has changed nothing."""
-    if not (delta and isinstance(answer.error, NotImplementedError)):
-        context.facts.differ(facts.RAISED, None, "prune to succeed", answer)
-        return
+    before = {*map(_what_is_wrong, wrong_before)}
+    changed = [each for each in _wrong_now(context) if _what_is_wrong(each) not in before]
+    for difference in changed:
+        difference.cause = Cause.REFUSED_PRUNE
+    if not changed:
+        context.facts.agree(facts.REFUSED_PRUNE)
+
+
+def _wrong_now(context: Context) -> list[Difference]:
+    """Check the whole store, and return the differences that this shows."""
     known = len(context.facts.differences)
     check_store(context)
-    for difference in context.facts.differences[known:]:
-        difference.cause = Cause.REFUSED_PRUNE
-    if len(context.facts.differences) == known:
-        context.facts.agree(facts.REFUSED_PRUNE)
+    return context.facts.differences[known:]
+
+
+def _what_is_wrong(difference: Difference) -> tuple[Hashable, ...]:
+    write = difference.write
+    part = None if write is None else (write.task, write.index, write.channel)
+    return difference.fact, difference.address, part
 
 
 def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.judging import attribution, facts
@@ -198,10 +198,12 @@ class Session(Context):
     def _blamed_where_masked(self, difference: Difference, step: Step) -> str:
         """Return the contract for a masked difference, which was there before this step.
 
-        It is that of the breach that showed it first, or else it is attributed to the step that
-        wrote it.
+        It is that of the breach that showed it first, or showed it of what this is a copy of. Or
+        else it is attributed to the step that wrote it.
         """
-        alike = _facts_of(difference, (True, False))
+        alike = [
+            key for each in self._sources(difference) for key in _facts_of(each, (True, False))
+        ]
         first = min(
             (self._first_breaches[k] for k in alike if k in self._first_breaches), default=None
         )
@@ -209,6 +211,17 @@ class Session(Context):
             return first[1]
         wrote = (s for s in reversed(self.taken) if _wrote(s, difference.address))
         return self._blamed(difference, next(wrote, step))
+
+    def _sources(self, difference: Difference) -> Iterator[Difference]:
+        """Yield a difference, and then what it would be of the thread that this is a copy of."""
+        yield difference
+        write, address = difference.write, difference.address
+        record = None if address is None else self.model.record(address)
+        thread = None if record is None else record.copy_of
+        while write is not None and (write := write.copy_of) is not None:
+            yield replace(difference, write=write)
+        if address is not None and thread is not None and difference.write is None:
+            yield replace(difference, address=(thread, *address[1:]))
 
 
 def _facts_of(difference: Difference, carried: Iterable[bool]) -> list[Hashable]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,13 @@ class NoneWritesSkipped(ReferenceSaver):
     def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
         rows = zip(super()._rows_of_batch(writes, task_id, path), writes, strict=True)
         return [row for row, (_, value) in rows if value is not None]
+
+
+@mistake("pending-writes/complete", "a stored None is not shown, and keeps its index")
+class NoneWritesHidden(ReferenceSaver):
+    def _ordered_writes(self, rows: Iterable[WriteRow]) -> list[WriteRow]:
+        shown = (row for row in rows if self._load_write(row.value) is not None)
+        return super()._ordered_writes(shown)
 
 
 @mistake(

@@ -141,6 +141,21 @@ class RetryReplacesBatch(ReferenceSaver):
         super()._store_batch(shelf, checkpoint_id, rows)
 
 
+@mistake(
+    "upsert/regular-write-first-wins",
+    "each batch begins with a DELETE of all that its task wrote",
+    also={"pending-writes/complete", "pending-writes/special-index"},
+)
+class BatchReplacesTask(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.setdefault(checkpoint_id, {})
+        tasks = {row.task_id for row in rows}
+        for key, old in list(stored.items()):
+            if old.task_id in tasks:
+                del stored[key]
+        super()._store_batch(shelf, checkpoint_id, rows)
+
+
 @mistake("upsert/regular-write-first-wins", "INSERT without OR IGNORE refuses the retry")
 class RetryRefused(ReferenceSaver):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:

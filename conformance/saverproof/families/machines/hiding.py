@@ -7,7 +7,7 @@ mistake that no run rules out keeps its contract from being held.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from saverproof.families.machines.diagnosis import Diagnosis
@@ -39,10 +39,13 @@ class Hiding:
         Return False for a mistake that its own program does not show here.
         """
         alone = self._with(own, mistake)
-        if alone is None or not alone.breaches or self._tells(own, alone, mistake):
+        if alone is None or not alone.breaches:
+            return False
+        company = self._company(mistake, own)
+        if self._tells(own, alone, company):
             return False
         kept = self._kept()
-        return not any(self._tells(run, self._with(run, mistake), mistake) for run in kept)
+        return not any(self._tells(run, self._with(run, mistake), company) for run in kept)
 
     def _kept(self) -> Iterator[ProgramRun]:
         for run in (*self.diagnosis.right, *self.diagnosis.wrong):
@@ -60,9 +63,30 @@ class Hiding:
         predictor.steps = before
         return predicted
 
-    def _tells(self, run: ProgramRun, alone: ProgramRun | None, mistake: Mistake) -> bool:
+    def _company(self, mistake: Mistake, own: ProgramRun) -> list[Sequence[Mistake]]:
+        """Return the mistakes found with this one, first or last, where it shows in its ``own``
+        program beside them.
+
+        Elsewhere one of them takes the place of this one: a saver cannot have both.
+        """
+        found = self.diagnosis.mistakes
+        if not found or mistake in found:
+            return []
+        without = self._with(own, *found)
+        orders = [(*found, mistake), (mistake, *found)]
+        return [each for each in orders if self._differ(without, self._with(own, *each))]
+
+    def _differ(self, one: ProgramRun | None, other: ProgramRun | None) -> bool:
+        return one is not None and other is not None and not compare(one, other).exact
+
+    def _tells(
+        self, run: ProgramRun, alone: ProgramRun | None, company: Sequence[Sequence[Mistake]]
+    ) -> bool:
         """Return whether a run shows what a mistake would, or looked there and found nothing
         wrong.
+
+        Two mistakes can answer right together what each alone answers wrong, so that the run says
+        nothing if its ``company`` answers like it.
         """
         if alone is None:
             return False
@@ -71,18 +95,10 @@ class Hiding:
         if any(signature(breach) in said for breach in alone.breaches):
             return True
         looked = any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
-        return looked and not self._answers_so_with(mistake, run)
+        return looked and not any(self._fits(run, self._with(run, *each)) for each in company)
 
-    def _answers_so_with(self, mistake: Mistake, run: ProgramRun) -> bool:
-        """Return whether the mistakes found give the same run with this one too, first or last.
-
-        Two mistakes can answer right together what each alone answers wrong.
-        """
-        found = self.diagnosis.mistakes
-        if not found or mistake in found:
-            return False
-        together = (self._with(run, *found, mistake), self._with(run, mistake, *found))
-        return all(each is not None and compare(run, each).exact for each in together)
+    def _fits(self, run: ProgramRun, predicted: ProgramRun | None) -> bool:
+        return predicted is not None and compare(run, predicted).exact
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:

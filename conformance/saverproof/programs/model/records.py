@@ -86,7 +86,8 @@ class PendingWrite:
     """One stored write.
 
     ``position`` is its place in its batch. ``earlier`` are the values that it replaced, the latest
-    last. ``marks`` are the circumstances that its presence is evidence for.
+    last. ``marks`` are the circumstances that its presence is evidence for. ``copy_of`` is the
+    write of another thread that it was copied from.
     """
 
     task: int
@@ -99,6 +100,7 @@ class PendingWrite:
     mixed: bool = False
     marks: set[Circumstance] = field(default_factory=set)
     doubted: bool = False
+    copy_of: PendingWrite | None = None
 
 
 @dataclass(slots=True)
@@ -109,7 +111,7 @@ class Record:
     ``marks`` are the circumstances that comparing the record is evidence for; ``last_marks`` are
     those added by its last put. ``stale`` is metadata of an earlier put that must be gone.
     ``barred`` are keys that it must not have. ``before`` is the operation that had removed the id
-    before it was put.
+    before it was put. ``copy_of`` is the thread that it was copied from.
     """
 
     step: Put
@@ -121,6 +123,7 @@ class Record:
     puts: int = 1
     stale: dict[str, Any] = field(default_factory=dict)
     before: str | None = None
+    copy_of: str | None = None
     parent_may_be_gone: bool = False
     doubts: set[str] = field(default_factory=set)
     marks: set[Circumstance] = field(default_factory=set)

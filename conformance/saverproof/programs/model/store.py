@@ -215,12 +215,14 @@ class Model(Contents):
                     doubts=set(record.doubts),
                     marks={COPIED},
                     before=self.gone.pop((target, namespace, number), None),
+                    copy_of=source,
                 )
                 self.threads.setdefault(target, {}).setdefault(namespace, {})[number] = copied
                 self.unexpected.discard((target, namespace, number))
         for address in [a for a in self.writes if a[0] == source]:
             self.writes[(target, *address[1:])] = {
-                key: replace(w, marks={COPIED}) for key, w in self.writes[address].items()
+                key: replace(w, marks={COPIED}, copy_of=w)
+                for key, w in self.writes[address].items()
             }
         for address in [a for a in self.unexpected if a[0] == source]:
             self.unexpected.add((target, *address[1:]))
