@@ -42,7 +42,10 @@ def merge_power(sections: Iterable[Section]) -> dict[str, Any]:
     """Merge the ``power`` sections of items: images are added; of losses the greatest counts."""
     parts = list(sections)
     empty = {"images": 0, "corrupt": 0}
-    merged = _merged([{**part, "lost_acknowledged_max": None} for part in parts], empty)
+    apart = {"lost_acknowledged_max": None, "failed_syncs": None}
+    merged = _merged([{**part, **apart} for part in parts], empty)
+    if failed := [part["failed_syncs"] for part in parts if part.get("failed_syncs")]:
+        merged["failed_syncs"] = merge_power(failed)
     merged["lost_acknowledged_max"] = max(
         (part.get("lost_acknowledged_max", 0) for part in parts), default=0
     )

@@ -245,7 +245,7 @@ def figures(judged: Judged) -> list[str]:
         )
         said += [f"killed at {share}" for share in [places_phrase(judged)] if share]
     if power["images"]:
-        said.append(power_phrase(power))
+        said += filter(None, (power_phrase(power), failed_syncs_phrase(power)))
     said += filter(None, (left_out_phrase(judged), beside_phrase(judged)))
     return said
 
@@ -306,8 +306,29 @@ def left_out_phrase(judged: Judged) -> str:
 
 def power_phrase(power: Mapping[str, Any]) -> str:
     """Say in one phrase what a power cut may do to the saver's data."""
-    lost = power["lost_acknowledged_max"]
-    loses = f"up to {count_of(lost, 'acknowledged operation')}" if lost else "no acknowledged work"
     setting = f" ({power['setting']})" if power.get("setting") else ""
-    corrupt = f", {power['corrupt']:,} of them corrupt" if power["corrupt"] else ""
-    return f"a power cut loses {loses}{setting}: {count_of(power['images'], 'disk image')}{corrupt}"
+    images = count_of(power["images"], "disk image")
+    return f"a power cut {_loses(power)}{setting}: {images}{_corrupt(power)}"
+
+
+def failed_syncs_phrase(power: Mapping[str, Any]) -> str:
+    """Say in one phrase what a power cut may do once a sync has failed; "" if none was failed."""
+    failing = power.get("failed_syncs")
+    if not failing or not failing["images"]:
+        return ""
+    places = f"{failing['failed']:,} of {count_of(failing['places'], 'sync')}"
+    images = count_of(failing["images"], "disk image")
+    return (
+        f"where a sync has failed once, one that comes later {_loses(failing)} "
+        f"({places}): {images}{_corrupt(failing)}"
+    )
+
+
+def _loses(power: Mapping[str, Any]) -> str:
+    lost = power["lost_acknowledged_max"]
+    up_to = f"up to {count_of(lost, 'acknowledged operation')}"
+    return f"loses {up_to if lost else 'no acknowledged work'}"
+
+
+def _corrupt(power: Mapping[str, Any]) -> str:
+    return f", {power['corrupt']:,} of them corrupt" if power["corrupt"] else ""

@@ -111,8 +111,13 @@ def _disks(power: dict[str, Any] | None) -> int:
     """The disk images that showed something."""
     if power is None:
         return 0
-    lost = sum(images for lost, images in power["by_lost"].items() if int(lost))
-    return int(power["corrupt"] + power["torn"] + power["reordered"] + lost)
+    kinds = (power, *([power["failed_syncs"]] if "failed_syncs" in power else []))
+    return sum(_wrong(figures) for figures in kinds)
+
+
+def _wrong(figures: dict[str, Any]) -> int:
+    lost = sum(images for lost, images in figures["by_lost"].items() if int(lost))
+    return int(figures["corrupt"] + figures["torn"] + figures["reordered"] + lost)
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ from langgraph.types import Command, StateSnapshot, StateUpdate
 from saverproof.families.durability.kill_points import changes
 from saverproof_faults.io import Extent, Failure, IoAction, IoFault, IoWatch, Recorder
 from saverproof_faults.syscalls import CallFailure, CallFault, CallKind, CallRecorder, CallWatch
-from saverproof_faults.power import PowerCuts, materialize
+from saverproof_faults.power import PowerCuts, failed_at, materialize
 """
 """Imports that the makers' own lines may use. A script gets those that it uses."""
 

@@ -166,16 +166,21 @@ POWER_CUT_LOSES_NOTHING = Contract(
     ),
     source=(
         "advice; https://man7.org/linux/man-pages/man2/fsync.2.html: a sync of a file need not "
-        "reach the entry in its folder"
+        "reach the entry in its folder; https://wiki.postgresql.org/wiki/Fsync_Errors: one that "
+        "fails drops what it should have written"
     ),
-    wrong="the folder is not synced after a rename, or synchronous=NORMAL with SQLite's WAL",
+    wrong=(
+        "the folder is not synced after a rename, synchronous=NORMAL with SQLite's WAL, or a "
+        "failed sync is made again"
+    ),
     matters=(
         "After a power cut the last steps that users were told are done are gone, and run again."
     ),
     fix=(
         "Sync before you return: for SQLite `synchronous=FULL` with a WAL, and `EXTRA` with a "
         "journal that is deleted; for files, fsync the new file before `os.replace`, and its "
-        "folder after it."
+        "folder after it. If a sync fails, raise, and write anew what it covered: the next one "
+        "succeeds without it."
     ),
     durable=True,
 )

@@ -10,7 +10,8 @@ class KillEffort:
     """Through one API: ``swept`` trials at places of the fixed programs, ``drawn`` at places of
     ``programs`` random ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a
     second process at work, ``servers`` together with their server. ``afresh`` of them are looked at
-    by a fresh interpreter. ``images`` are the disks of power cuts, ``graphs`` the kills of running
+    by a fresh interpreter. ``images`` are the disks of power cuts, ``syncs`` the syncs that fail
+    in further runs, one in each, ``disks`` those of each such run, ``graphs`` the kills of running
     graphs, ``recoveries`` the kills after which those that open the store are killed as well.
     """
 
@@ -24,9 +25,12 @@ class KillEffort:
     graphs: int
     servers: int = 0
     recoveries: int = 0
+    syncs: int = 0
+    disks: int = 6
     length: int = 10
 
 
+_EVERY = 1_000_000
 EFFORTS = {
     "quick": KillEffort(
         swept=24,
@@ -39,6 +43,7 @@ EFFORTS = {
         graphs=6,
         servers=4,
         recoveries=1,
+        syncs=3,
     ),
     "default": KillEffort(
         swept=150,
@@ -51,6 +56,8 @@ EFFORTS = {
         graphs=30,
         servers=16,
         recoveries=6,
+        syncs=_EVERY,
+        disks=4,
     ),
     "deep": KillEffort(
         swept=500,
@@ -63,6 +70,8 @@ EFFORTS = {
         graphs=160,
         servers=60,
         recoveries=40,
+        syncs=_EVERY,
+        disks=30,
     ),
 }
 

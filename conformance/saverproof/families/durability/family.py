@@ -12,7 +12,8 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
-from saverproof.families.durability.power import CUT, KEEPS, POWER, Power, longer_run
+from saverproof.families.durability.power import Power, longer_run
+from saverproof.families.durability.power_disks import CUT, KEEPS, POWER
 from saverproof.families.durability.power_reporting import power_findings, power_section
 from saverproof.families.durability.record import KILLED, KillRecord
 from saverproof.families.durability.replay import replay
@@ -91,14 +92,17 @@ class DurabilityJudging:
             effort.images,
             lambda: self._beat(bench),
             self.tally.budget,
+            effort.syncs,
+            effort.disks,
         )
         power.run()
         self.tally.sections["power"] = power_section(power)
-        self.tally.agreed(POWER, power.images)
-        self.tally.agreed(KEEPS, power.after_acknowledged)
-        for contract, images in power.bad.items():
-            self.tally.differences.note(contract, images)
-        if POWER in power.bad:
+        for disks in (power.disks, power.failing):
+            self.tally.agreed(POWER, disks.images)
+            self.tally.agreed(KEEPS, disks.after_acknowledged)
+            for contract, images in disks.bad.items():
+                self.tally.differences.note(contract, images)
+        if POWER in power.flaws:
             self.tally.give_up(KEEPS, "no disk that work was acknowledged on can be used", POWER)
         if power.unseen:
             self.tally.not_exercised(CUT, power.unseen)

@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
-from saverproof.contracts.tables import durability
 from saverproof.errors import NoCleanRunError
 from saverproof.families.budget import Budget
 from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
-from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
-from saverproof.families.durability.trials import trouble_in
+from saverproof.families.durability.judging import KilledRun
+from saverproof.families.durability.power_disks import Disks, FailedSync, Flaw
 from saverproof.families.durability.workloads import SIZES, Workload, drawn, workloads
-from saverproof.programs.steps.describing import describe
-from saverproof.savers.workspace import Workspace
-from saverproof_faults.io import IoCall, available
+from saverproof.programs.steps.definitions import Step
+from saverproof_faults.io import IoCall, Recording, available
 from saverproof_faults.io.data import recording_from
-from saverproof_faults.kill import Body, DiedBy, View
+from saverproof_faults.kill import Body, DiedBy
 from saverproof_faults.power import (
-    DiskImage,
-    MissingSync,
     PowerCuts,
-    materialize,
+    SyncPlace,
+    failed_at,
     missing_syncs,
+    sync_places,
 )
 from saverproof_faults.syscalls import available as system_calls_unavailable
 
-POWER = durability.POWER_CUT.id
-KEEPS = durability.POWER_CUT_LOSES_NOTHING.id
-CUT = (POWER, KEEPS)
 NOT_SQLITE = (
     "no I/O of SQLite was seen: power is cut only while SQLite, as Python's sqlite3 has it, writes "
     "files in the workspace"
 )
 NO_FILES = "no system call on files of the workspace was seen"
+ALL_SYNCS = 1_000_000
 SQLITE, FILES = "Recorder", "CallRecorder"
 _NOTHING = {SQLITE: NOT_SQLITE, FILES: NO_FILES}
 _SEEN = {SQLITE: "SQLite", FILES: "system calls that are seen"}
@@ -54,8 +50,6 @@ _LONG_VALUES = 2
 """Of the steps with values of all sizes: 64 kB each, which savers keep in files of their own, and
 no more, since every disk is made of all that was written.
 """
-WRONG = (KillOutcome.UNOPENED, KillOutcome.TORN, KillOutcome.GAP)
-"""What no store should be; to have lost its last operations is another matter."""
 
 
 def longer_run(seed: int, able: frozenset[str]) -> Workload:
@@ -65,49 +59,59 @@ def longer_run(seed: int, able: frozenset[str]) -> Workload:
     return Workload("a longer run", program)
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
-    """One image that should not be what it is. ``lost`` are the acknowledged operations that are
-    gone from it, where it is that which is wrong."""
-
-    image: DiskImage
-    outcome: KillOutcome
-    observed: str
-    lost: tuple[int, ...] = ()
-
-
 @dataclass(slots=True)
 class Power:
-    """The power cuts of one item. ``on_batch`` is called after each batch of images."""
+    """The power cuts of one item.
+
+    ``most`` is the number of disks of a run in which nothing fails. In ``syncs`` further runs one
+    sync fails each, and ``each`` disks of each of them are tried; ``only`` is the number of one to
+    fail, and 0 has them chosen. ``on_batch`` is called after each batch of images.
+    """
 
     bench: KillBench
     workload: Workload
     most: int
     on_batch: Callable[[], None]
     budget: Budget = field(default_factory=Budget)
-    images: int = 0
-    counts: Counter[KillOutcome] = field(default_factory=Counter)
-    by_lost: Counter[int] = field(default_factory=Counter)
+    syncs: int = 0
+    each: int = 0
+    only: int = 0
     settings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    flaws: dict[str, Flaw] = field(default_factory=dict)
-    """Each broken contract, and the first image in the run that shows it."""
-    bad: Counter[str] = field(default_factory=Counter)
-    """How many images show each broken."""
     unseen: str | None = None
     """Why no power could be cut."""
-    missing: dict[int, tuple[MissingSync, ...]] = field(default_factory=dict)
-    """The syncs that were missing when an operation had returned."""
-    after_acknowledged: int = 0
-    """Images of a time at which something had been acknowledged, whose store can be used."""
-    opening: int = 0
-    """Images of the first opening."""
     recorder: str = SQLITE
     """What recorded the run, as scripts call it."""
     beside: bool = False
     """Whether files were written beside those of a database, which its layer does not see."""
-    deadly: bool = False
-    """Whether a disk took the process with it that opened the store, as SIGBUS does."""
+    places: int = 0
+    """The syncs of the run that could fail."""
+    failed: int = 0
+    """The syncs that did."""
+    unfinished: int = 0
+    """The runs with a sync that failed which came to no end."""
+    disks: Disks = field(init=False)
+    """Those of the run in which nothing fails."""
+    failing: Disks = field(init=False)
+    """Those of runs in which a sync fails."""
+
+    def __post_init__(self) -> None:
+        self.disks = Disks(self.bench, self.workload)
+        self.failing = Disks(self.bench, self.workload)
+
+    @property
+    def flaws(self) -> dict[str, Flaw]:
+        """Each broken contract, and the plainest image that shows it."""
+        return {**self.failing.flaws, **self.disks.flaws}
+
+    @property
+    def images(self) -> int:
+        """All disks that were judged."""
+        return self.disks.images + self.failing.images
+
+    def failing_in(self, workload: Workload, each: int, only: int = 0) -> Power:
+        """One that fails every sync of another run, or only one, and tries no other disks."""
+        return Power(self.bench, workload, 0, self.on_batch, syncs=ALL_SYNCS, each=each, only=only)
 
     def run(self) -> None:
         """Record a run and judge the disks. What cannot be judged is said in ``unseen``."""
@@ -125,9 +129,10 @@ class Power:
             (FILES, power_child.record_files, system_calls_unavailable()),
         ):
             self.recorder, self.unseen = recorder, why
-            cuts = self._recorded(body, versions) if why is None else None
-            if cuts is not None:
-                self._judge(run, cuts)
+            recording = self._recorded(body, versions) if why is None else None
+            if recording is not None:
+                self._judge(run, recording)
+                self._fail_syncs(run, versions, body, recording)
                 return
             reasons.append(str(self.unseen))
             if not self._others_may_see_more(why):
@@ -138,123 +143,121 @@ class Power:
         """Whether it was this layer that could not see, or not all: files beside a database."""
         return self.unseen in (why, NOT_SQLITE) or self.beside
 
-    def _recorded(self, body: Body, versions: list[Any]) -> PowerCuts | None:
+    def _recorded(self, body: Body, versions: list[Any]) -> Recording | None:
+        recording, value = self._played(body, versions, {})
+        self.settings = value["settings"] or ["settings not seen"]
+        if not any(isinstance(entry, IoCall) for entry in recording.log):
+            self.unseen = _NOTHING[self.recorder]
+            return None
+        self.unseen = self._past_the_recorder(value)
+        if self.unseen:
+            self.beside = self.recorder == SQLITE and bool(value["unexplained"])
+            return None
+        if self.recorder == FILES:
+            self.settings = ["plain files"]
+        try:
+            missing_syncs(recording)
+        except ValueError as problem:
+            self.unseen = str(problem)
+            return None
+        return recording
+
+    def _past_the_recorder(self, value: dict[str, Any]) -> str | None:
+        if value["unseen"]:
+            return f"written past the system calls: {', '.join(value['unseen'])}"
+        if value["unmodelled"]:
+            return f"{value['unmodelled']} ({_UNMODELLED})"
+        if value["unexplained"]:
+            names = ", ".join(value["unexplained"])
+            return f"written to by other means than {_SEEN[self.recorder]}: {names}"
+        return None
+
+    def _played(
+        self, body: Body, versions: list[Any], more: dict[str, Any]
+    ) -> tuple[Recording, dict[str, Any]]:
+        """What a process recorded, and what it says of that.
+
+        Raises:
+            NoCleanRunError: the process does not get through.
+        """
         with (
             self.bench.store_for(self.workload, versions) as arguments,
             tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
         ):
             file = Path(folder, "recording.json")
-            arguments["recording"] = str(file)
+            arguments |= {"recording": str(file), **more}
             result = self.bench.harness.trial(body, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
-            recording = recording_from(json.loads(file.read_text(encoding="utf-8")))
-        self.settings = result.value["settings"] or ["settings not seen"]
-        if not any(isinstance(entry, IoCall) for entry in recording.log):
-            self.unseen = _NOTHING[self.recorder]
-            return None
-        if result.value["unseen"]:
-            self.unseen = f"written past the system calls: {', '.join(result.value['unseen'])}"
-            return None
-        if result.value["unmodelled"]:
-            self.unseen = f"{result.value['unmodelled']} ({_UNMODELLED})"
-            return None
-        if result.value["unexplained"]:
-            names = ", ".join(result.value["unexplained"])
-            self.unseen = f"written to by other means than {_SEEN[self.recorder]}: {names}"
-            self.beside = self.recorder == SQLITE
-            return None
-        if self.recorder == FILES:
-            self.settings = ["plain files"]
-        try:
-            self.missing = missing_syncs(recording)
-            return PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
-        except ValueError as problem:
-            self.unseen = str(problem)
-            return None
+            return recording_from(json.loads(file.read_text(encoding="utf-8"))), result.value
 
     # --- judging ---------------------------------------------------------------------------
 
-    def _judge(self, run: KilledRun, cuts: PowerCuts) -> None:
-        if cuts.capped:
+    def _judge(self, run: KilledRun, recording: Recording) -> None:
+        cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
+        if cuts.capped and self.most:
             self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
-        left = iter(cuts)
+        left, missing = iter(cuts), missing_syncs(recording)
         batches = range(-(-cuts.planned // _BATCH))
         for _ in self.budget.within(batches, f"batches of {_BATCH} power cuts", share=0.8):
-            images = tuple(islice(left, _BATCH))
-            for image, seen in self._opened(images):
-                if seen is not None:
-                    self._take(run, image, seen)
+            self.disks.judge(run, tuple(islice(left, _BATCH)), missing)
             self.on_batch()
-            if self.bench.hangs_too_often:
-                self.notes.append(f"cut off: {self.bench.hangs} processes hung")
+            if self._hangs():
                 return
 
-    def _opened(
-        self, images: tuple[DiskImage, ...]
-    ) -> Iterator[tuple[DiskImage, dict[str, Any] | None]]:
-        folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.stores))
-        try:
-            paths = [folder / str(number) for number in range(len(images))]
-            for image, path in zip(images, paths, strict=True):
-                materialize(image, path)
-            yield from zip(images, self._looked(paths), strict=True)
-        finally:
-            shutil.rmtree(folder)
+    def _hangs(self) -> bool:
+        if self.bench.hangs_too_often:
+            self.notes.append(f"cut off: {self.bench.hangs} processes hung")
+        return self.bench.hangs_too_often
 
-    def _looked(self, paths: list[Path]) -> list[dict[str, Any] | None]:
-        """What each store shows."""
-        threads = {"threads": list(self.workload.threads)}
-        stores = [self.bench.arguments(Workspace(path, "power")) | threads for path in paths]
-        return [self._seen(view) for view in self.bench.looked_at_each(stores)]
-
-    def _seen(self, view: View | None) -> dict[str, Any] | None:
-        if view is None:
-            return None
-        self.deadly |= view.died_by is DiedBy.SIGNAL
-        if view.value is None:
-            return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
-        found: dict[str, Any] = view.value
-        return found
-
-    def _take(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> None:
-        self.images += 1
-        self.opening += not image.started
-        flaw = self._flaw_in(run, image, seen)
-        self.counts[flaw.outcome] += 1
-        if flaw.outcome in WRONG:
-            self._keep(POWER, flaw)
+    def _fail_syncs(
+        self, run: KilledRun, versions: list[Any], body: Body, recording: Recording
+    ) -> None:
+        """Run it again, with a sync that fails in each run."""
+        if not self.syncs or self.bench.hangs_too_often:
             return
-        self.after_acknowledged += bool(image.acknowledged)
-        self.by_lost[len(flaw.lost)] += 1
-        if flaw.lost:
-            self._keep(KEEPS, flaw)
+        if self.disks.flaws:
+            self.notes.append("no sync was failed: a power cut alone shows a flaw")
+            return
+        places = [place for place in sync_places(recording) if not place.ends_journal]
+        self.places = len(places)
+        chosen = self._chosen(run, places)
+        for place in self.budget.within(chosen, "syncs that fail", share=0.9):
+            self._fail(run, versions, body, place)
+            self.on_batch()
+            if self._hangs():
+                return
 
-    def _keep(self, contract: str, flaw: Flaw) -> None:
-        self.bad[contract] += 1
-        known = self.flaws.get(contract)
-        if known is None or flaw.image.position < known.image.position:
-            self.flaws[contract] = flaw
+    def _chosen(self, run: KilledRun, places: list[SyncPlace]) -> list[SyncPlace]:
+        """A share of these, one of each kind first: of a file, in an operation."""
+        if self.only:
+            return [place for place in places if place.number == self.only]
+        if len(places) <= self.syncs:
+            return places
+        shuffled = Random(f"{self.bench.plan.seed} syncs").sample(places, len(places))
+        seen: Counter[tuple[str, type[Step] | None]] = Counter()
+        turns: list[tuple[int, SyncPlace]] = []
+        for place in shuffled:
+            step = None if place.operation is None else type(run.program[place.operation])
+            turns.append((seen[place.file, step], place))
+            seen[place.file, step] += 1
+        ordered = sorted(turns, key=lambda turn: turn[0])
+        return [place for _, place in ordered[: self.syncs]]
 
-    def _flaw_in(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> Flaw:
-        trouble = trouble_in(seen)
-        if trouble:
-            return Flaw(image, KillOutcome.UNOPENED, trouble)
-        acknowledged, started = len(image.acknowledged), len(image.started)
-        for done in range(started, -1, -1):
-            if run.states[done] == seen["shown"]:
-                lost = tuple(range(done, acknowledged))
-                outcome = KillOutcome.LOST if lost else KillOutcome.WHOLE
-                return Flaw(image, outcome, f"gone: {_steps(run, lost)}", lost)
-        verdict = judge(run, acknowledged, started > acknowledged, seen["shown"])
-        if verdict.outcome is KillOutcome.WHOLE:
-            return Flaw(image, KillOutcome.WHOLE, "")
-        gone = _steps(run, verdict.lost)
-        if verdict.outcome is KillOutcome.GAP:
-            said = f"gone: {gone}; there: {_steps(run, verdict.later)}"
-            return Flaw(image, KillOutcome.GAP, said)
-        return Flaw(image, KillOutcome.TORN, f"in part: {gone or len(verdict.torn)}")
-
-
-def _steps(run: KilledRun, positions: tuple[int, ...]) -> str:
-    return "; ".join(describe(run.program[position]) for position in positions)
+    def _fail(self, run: KilledRun, versions: list[Any], body: Body, place: SyncPlace) -> None:
+        try:
+            recording, value = self._played(body, versions, {"failed_sync": place.number})
+        except NoCleanRunError:
+            # Whoever ends its process keeps what it says, and the recording ends with it.
+            self.unfinished += 1
+            return
+        since = failed_at(recording)
+        if not since or self._past_the_recorder(value):
+            return
+        raised: dict[int, tuple[str, ...]] = {}
+        for number, error in value["raised"]:
+            raised[number] = (*raised.get(number, ()), error)
+        failed = FailedSync(place, raised)
+        cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.each, since=since)
+        self.failed += 1
+        self.failing.judge(run, tuple(cuts), missing_syncs(recording), failed)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from saverproof.errors import describe
 from saverproof.families.durability.child import saver_for, settled
-from saverproof.savers.execution.settled_calls import perform
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.execution.settled_calls import SettledCall, perform
 from saverproof_faults.io import Recorder, Recording
 from saverproof_faults.io.data import recording_data
 from saverproof_faults.kill import Acks
@@ -20,6 +24,8 @@ from saverproof_faults.syscalls import CallRecorder
 
 Arguments = Mapping[str, Any]
 
+_OPENINGS = 3
+"""How often a saver is opened that refuses to go on: once more if opening itself fails."""
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
 
@@ -27,12 +33,13 @@ def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """Run the program, the saver closed and opened again in its middle, and write down all I/O.
 
     The recording goes to the file that the arguments name; given back are the settings of the
-    connections, and the files that the recording does not explain.
+    connections, the files that the recording does not explain, and what the calls raised whose
+    sync was made to fail.
     """
     folder = arguments["path"]
     settings: dict[str, None] = {}
     with Watch() as watch, Recorder(folder) as recorder:
-        _run(
+        raised = _run(
             arguments,
             recorder,
             lambda: settings.update(dict.fromkeys(map(_setting, watch.connections))),
@@ -41,7 +48,7 @@ def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     # An empty file holds nothing that could be torn: a lock, say.
     strange = [name for name in unexplained(recording, folder) if _holds(folder, name)]
     _keep(recording, arguments)
-    found = {"settings": [*settings], "unexplained": strange, "unseen": []}
+    found = {"settings": [*settings], "unexplained": strange, "unseen": [], "raised": raised}
     return found | {"unmodelled": ""}
 
 
@@ -55,7 +62,7 @@ def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
         raise RuntimeError("importing the saver leaves threads running, which cannot be recorded")
     folder = arguments["path"]
     with CallRecorder(folder) as recorder:
-        _run(arguments, recorder, lambda: None)
+        raised = _run(arguments, recorder, lambda: None)
         recording, unseen = recorder.recording(), recorder.report().unseen
     _keep(recording, arguments)
     strange: tuple[str, ...] = ()
@@ -64,7 +71,7 @@ def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
         strange = unexplained(recording, folder)
     except ValueError as problem:
         unmodelled = str(problem)
-    found = {"settings": [], "unexplained": [*strange], "unseen": [*unseen]}
+    found = {"settings": [], "unexplained": [*strange], "unseen": [*unseen], "raised": raised}
     return found | {"unmodelled": unmodelled}
 
 
@@ -75,17 +82,79 @@ def _keep(recording: Recording, arguments: Arguments) -> None:
 
 def _run(
     arguments: Arguments, recorder: Recorder | CallRecorder, on_open: Callable[[], object]
-) -> None:
-    """Run both halves; ``on_open`` is called at the end of each, with the saver open."""
+) -> list[tuple[int, str]]:
+    """Run both halves; ``on_open`` is called at the end of each, with the saver open.
+
+    Given back are the numbers of the operations that raised, each with its error: none, unless the
+    arguments name a sync that fails.
+    """
     total = len(arguments["program"])
-    for part in (range(total // 2), range(total // 2, total)):
-        with saver_for(arguments) as (driver, _):
-            calls, _ = settled(driver, arguments)
-            for number in part:
-                recorder.started(number)
-                perform(driver, calls[number])
-                recorder.acknowledged(number)
+    halves = [*range(total // 2)], [*range(total // 2, total)]
+    playing = _Playing(arguments, recorder)
+    if "failed_sync" not in arguments:
+        for half in halves:
+            playing.play(half, perform, on_open)
+        return []
+    recorder.fail_sync(arguments["failed_sync"])
+    for half in halves:
+        playing.play_on(half)
+        if half:
+            break
+    return playing.raised
+
+
+@dataclass(slots=True)
+class _Playing:
+    """A program that is played half by half; the numbers of a half are taken off as they return."""
+
+    arguments: Arguments
+    recorder: Recorder | CallRecorder
+    begun: set[int] = field(default_factory=set)
+    raised: list[tuple[int, str]] = field(default_factory=list)
+
+    def play(
+        self,
+        left: list[int],
+        call: Callable[[ApiDriver, SettledCall], object],
+        on_open: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Make the calls with these numbers."""
+        with saver_for(self.arguments) as (driver, _):
+            calls, _ = settled(driver, self.arguments)
+            while left:
+                number = left[0]
+                if number not in self.begun:
+                    self.begun.add(number)
+                    self.recorder.started(number)
+                call(driver, calls[number])
+                self.recorder.acknowledged(number)
+                del left[0]
             on_open()
+
+    def play_on(self, left: list[int]) -> None:
+        """The same where a sync fails: a call that raises is made again, first on the same saver
+        and then on one that is opened anew.
+
+        A caller may do so, and the program comes to the same. A saver that refuses even then is
+        asked no more.
+        """
+
+        def insistently(driver: ApiDriver, call: SettledCall) -> None:
+            for again in (True, False):
+                try:
+                    perform(driver, call)
+                except Exception as error:
+                    self.raised.append((left[0], describe(error)))
+                    if not again:
+                        raise
+                else:
+                    return
+
+        for _ in range(_OPENINGS):
+            with suppress(Exception):
+                self.play(left, insistently)
+            if not left:
+                return
 
 
 def _setting(connection: WatchedConnection) -> str:

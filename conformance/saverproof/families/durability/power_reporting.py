@@ -6,8 +6,16 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from saverproof.families.durability.judging import KillOutcome
-from saverproof.families.durability.power import KEEPS, POWER, WRONG, Flaw, Power
-from saverproof.families.durability.power_scripts import power_reproducer
+from saverproof.families.durability.power import Power
+from saverproof.families.durability.power_disks import (
+    KEEPS,
+    POWER,
+    WRONG,
+    Disks,
+    FailedSync,
+    Flaw,
+)
+from saverproof.families.durability.power_scripts import failing_reproducer, power_reproducer
 from saverproof.families.items import Finding
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.describing import describe
@@ -28,22 +36,34 @@ _WORDS = {
 
 def power_section(power: Power) -> dict[str, Any]:
     """The section "power" of a report."""
-    data: dict[str, Any] = {
-        "images": power.images,
-        "lost_acknowledged_max": max(power.by_lost, default=0),
-        "corrupt": power.counts[KillOutcome.UNOPENED],
-        "torn": power.counts[KillOutcome.TORN],
-        "reordered": power.counts[KillOutcome.GAP],
-        "by_lost": {str(lost): count for lost, count in sorted(power.by_lost.items())},
-    }
-    if power.images:
+    disks = power.disks
+    data = _figures(disks)
+    if disks.images:
         data["setting"] = "; ".join(power.settings)
-    if power.opening:
-        data["opening"] = power.opening
+    if disks.opening:
+        data["opening"] = disks.opening
+    if power.places:
+        data["failed_syncs"] = _figures(power.failing) | {
+            "places": power.places,
+            "failed": power.failed,
+        }
+    if power.unfinished:
+        power.notes.append(f"{power.unfinished} runs ended with the sync that failed")
     notes = [*power.notes, *([f"not exercised: {power.unseen}"] if power.unseen else [])]
     if notes:
         data["notes"] = notes
     return data
+
+
+def _figures(disks: Disks) -> dict[str, Any]:
+    return {
+        "images": disks.images,
+        "lost_acknowledged_max": max(disks.by_lost, default=0),
+        "corrupt": disks.counts[KillOutcome.UNOPENED],
+        "torn": disks.counts[KillOutcome.TORN],
+        "reordered": disks.counts[KillOutcome.GAP],
+        "by_lost": {str(lost): count for lost, count in sorted(disks.by_lost.items())},
+    }
 
 
 def power_findings(power: Power, wanted: Collection[str]) -> Iterator[Finding]:
@@ -54,9 +74,14 @@ def power_findings(power: Power, wanted: Collection[str]) -> Iterator[Finding]:
 
 
 def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
-    program, done = power.workload.program, len(flaw.image.acknowledged)
-    steps = [f"{describe(step)}  -> returned" for step in program[:done]]
-    cut = "power cut" if flaw.image.started else "power cut while the store is first opened"
+    program = power.workload.program
+    where: dict[str, Any] = {"position": flaw.image.position, "kind": flaw.image.kind.value}
+    if flaw.failed is not None:
+        where["failed_sync"] = flaw.failed.place.number
+        script = failing_reproducer(power, contract)
+    else:
+        target, api = power.bench.target, power.bench.plan.api
+        script = power_reproducer(target, api, contract, power.recorder, deadly=power.disks.deadly)
     return Finding(
         contract=contract,
         api=power.bench.plan.api,
@@ -64,38 +89,60 @@ def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
         summary=_summary(power, contract, flaw),
         expected=EXPECTED[contract],
         observed=_observed(power, flaw)[:WIDTH],
-        steps=(*steps, f"{cut}: of the unsynced writes, {flaw.image.kind.value} survive"),
-        program={
-            "program": to_json(program),
-            "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},
-        },
-        reproducer=power_reproducer(
-            power.bench.target,
-            power.bench.plan.api,
-            contract,
-            power.recorder,
-            deadly=power.deadly,
-        ),
+        steps=tuple(_told(power, flaw)),
+        program={"program": to_json(program), "power": where},
+        reproducer=script,
     )
+
+
+def _told(power: Power, flaw: Flaw) -> Iterator[str]:
+    """What was done up to the power cut, in words."""
+    failed = flaw.failed
+    where = failed.place.operation if failed is not None else None
+    begun = len(flaw.image.started)
+    for number, step in enumerate(power.workload.program[:begun]):
+        returned = number < len(flaw.image.acknowledged)
+        if failed is not None and number == where:
+            yield from _failing(describe(step), failed, returned=returned)
+        elif returned:
+            yield f"{describe(step)}  -> returned"
+    if failed is not None and where is None:
+        yield f"while the saver was opened or closed, a sync of {failed.place.file!r} failed"
+    cut = "power cut" if flaw.image.started else "power cut while the store is first opened"
+    yield f"{cut}: of the unsynced writes, {flaw.image.kind.value} survive"
+
+
+def _failing(step: str, failed: FailedSync, *, returned: bool) -> Iterator[str]:
+    """What became of the operation in which a sync failed."""
+    fails = f"a sync of {failed.place.file!r} fails in it"
+    errors = failed.raised.get(failed.place.operation or 0, ())
+    if not errors:
+        yield f"{step}  -> {fails}" + (", and it returned" if returned else "")
+        return
+    yield f"{step}  -> {fails}, and it raised {errors[0]}"
+    if returned:
+        yield f"{step} again  -> returned"
 
 
 def _summary(power: Power, contract: str, flaw: Flaw) -> str:
     setting = "; ".join(power.settings)
+    disks = power.disks if flaw.failed is None else power.failing
+    after = "a power cut" if flaw.failed is None else "a sync that failed once and a power cut"
     if contract == KEEPS:
-        bad, lost = sum(count for lost, count in power.by_lost.items() if lost), len(flaw.lost)
+        bad, lost = sum(count for lost, count in disks.by_lost.items() if lost), len(flaw.lost)
         gone = "1 acknowledged operation is" if lost == 1 else f"{lost} acknowledged operations are"
-        return f"after a power cut {gone} gone ({bad} of {power.images} disk images; {setting})"
-    bad = sum(power.counts[outcome] for outcome in WRONG)
+        return f"after {after} {gone} gone ({bad} of {disks.images} disk images; {setting})"
+    bad = sum(disks.counts[outcome] for outcome in WRONG)
     return (
-        f"after a power cut the store {_WORDS[flaw.outcome]} "
-        f"({bad} of {power.images} disk images; {setting})"
+        f"after {after} the store {_WORDS[flaw.outcome]} "
+        f"({bad} of {disks.images} disk images; {setting})"
     )
 
 
 def _observed(power: Power, flaw: Flaw) -> str:
     """What is wrong, and the syncs that would have helped: of what is gone, else all missing."""
-    at = flaw.lost[:1] or tuple(power.missing)
-    missing = [str(sync) for number in at for sync in power.missing.get(number, ())]
+    at = flaw.lost[:1] or tuple(flaw.missing)
+    missing = [str(sync) for number in at for sync in flaw.missing.get(number, ())]
     named = list(dict.fromkeys(missing))
     if len(named) > _MOST_NAMED:
         named[_MOST_NAMED:] = [f"{len(named) - _MOST_NAMED} syncs more"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.families.durability.power import KEEPS
+from saverproof.families.durability.power import Power
+from saverproof.families.durability.power_disks import KEEPS
 from saverproof.families.durability.shortening import SMALL
+from saverproof.families.durability.workloads import Workload
 from saverproof.programs.small import LONG_VALUE
-from saverproof.programs.steps.definitions import Put, PutWrites
+from saverproof.programs.steps.definitions import Program, Put, PutWrites
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.kill_script import KillScript
@@ -17,6 +19,8 @@ from saverproof.scripts.verification import first_to_complain
 
 MOST = 400
 """Disks that a script looks at."""
+_DISKS = 40
+"""Disks of each run that is tried for a script: it looks at more."""
 _ANY_NUMBER = "states[: len(image.started) + 1]  # any number of them, each whole"
 _NONE_LOST = "states[len(image.acknowledged) : len(image.started) + 1]  # whatever returned"
 
@@ -40,31 +44,84 @@ def power_reproducer(
     opening = opening_of(target)
     if opening is None or opening.drop:
         return ""
-    longest_first = sorted(_programs(), key=len, reverse=True)
-    programs = (*longest_first[:3], LONG_VALUE)
-    runs = (KillScript(opening, program, api, target.name) for program in programs)
-    allowed = _NONE_LOST if contract == KEEPS else _ANY_NUMBER
+    runs = (KillScript(opening, program, api, target.name) for program in _programs())
     first = _OUTLIVING if deadly else ()
-    texts = (run.assembled(contract, (), [*first, *_main(run, recorder, allowed)]) for run in runs)
+    texts = (
+        run.assembled(contract, (), [*first, *_main(run, recorder, _allowed(contract))])
+        for run in runs
+    )
     return first_to_complain(texts, contract)
 
 
-def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
+def failing_reproducer(power: Power, contract: str) -> str:
+    """The same for a run in which a sync fails."""
+    target, api = power.bench.target, power.bench.plan.api
+    opening = opening_of(target)
+    if opening is None or opening.drop:
+        return ""
+
+    def texts() -> Iterator[str]:
+        for program in _programs():
+            short = power.failing_in(Workload("a short run", program), _DISKS)
+            short.run()
+            flaw = short.failing.flaws.get(contract)
+            if flaw is None or flaw.failed is None or flaw.failed.place.operation is None:
+                continue
+            run = KillScript(opening, program, api, target.name)
+            first = _OUTLIVING if short.failing.deadly else ()
+            place = flaw.failed.place.number
+            lines = _main(run, power.recorder, _allowed(contract), place)
+            yield run.assembled(contract, (), [*first, *lines])
+
+    return first_to_complain(texts(), contract)
+
+
+def _allowed(contract: str) -> str:
+    return _NONE_LOST if contract == KEEPS else _ANY_NUMBER
+
+
+def _programs() -> Iterator[Program]:
+    longest_first = sorted(_small(), key=len, reverse=True)
+    yield from longest_first[:3]
+    yield LONG_VALUE
+
+
+def _small() -> Iterator[tuple[Put | PutWrites, ...]]:
     for program in SMALL:
         steps = [step for step in program if isinstance(step, Put | PutWrites)]
         if len(steps) == len(program) and isinstance(program[0], Put):
             yield tuple(steps)
 
 
-def _main(run: KillScript, recorder: str, allowed: str) -> Iterator[str]:
+def _again(run: KillScript) -> list[str]:
+    """Lines that have the saver's calls made again which raise."""
+    sync = run.calls.api == "sync"
+    define, wait = ("def", "") if sync else ("async def", "await ")
+    names = "put, put_writes" if sync else "aput, aput_writes"
+    return [
+        "def again(call):  # as a caller may do",
+        f"    {define} twice(*given, **more):",
+        "        try:",
+        f"            return {wait}call(*given, **more)",
+        "        except Exception:",
+        f"            return {wait}call(*given, **more)",
+        "    return twice",
+        f'for name in "{names}".split(", "):',
+        "    setattr(saver, name, again(getattr(saver, name)))",
+    ]
+
+
+def _main(run: KillScript, recorder: str, allowed: str, failed_sync: int = 0) -> Iterator[str]:
     wait = run.calls.wait
+    insisting = _again(run) if failed_sync else ()
     recording = [
         f"{run.calls.define} note(n):",
         "    if n:",
         "        recorder.acknowledged(n - 1)",
         f"    if n < {len(run.program)}:",
         "        recorder.started(n)",
-        *run.opened([f"{wait}note(0)", f"{wait}run(saver, note)"]),
+        *([f"recorder.fail_sync({failed_sync})"] if failed_sync else []),
+        *run.opened([*insisting, f"{wait}note(0)", f"{wait}run(saver, note)"]),
         "recording = recorder.recording()",
     ]
     looking = [
@@ -80,5 +137,10 @@ def _main(run: KillScript, recorder: str, allowed: str) -> Iterator[str]:
     # Before anything else is done: calls of threads that are there already would not be recorded.
     yield from run.opening.in_folder(recording, f"{recorder}(path) as recorder")
     yield from run.clean()
-    yield f"for image in PowerCuts(recording, cap={MOST}):"
+    if failed_sync:
+        yield "if not (since := failed_at(recording)):"
+        yield '    raise RuntimeError("no sync failed")'
+        yield f"for image in PowerCuts(recording, cap={MOST}, since=since):"
+    else:
+        yield f"for image in PowerCuts(recording, cap={MOST}):"
     yield from indented(run.opening.in_folder(looking))

@@ -30,6 +30,8 @@ from saverproof_reports.fault_words import KILL_OUTCOMES
 
 WIDTH = 1_200
 MOST_IMAGES = 1_000
+MOST_OF_ONE, DISKS = 200, 6
+"""Disks of the run in which the recorded sync fails, and of each in which another one does."""
 TIMES = 5
 INSTANTS = 20
 """A saver that works behind the back of its caller is not always as far when it is killed, and a
@@ -139,8 +141,15 @@ def _fired(trials: list[KillTrial]) -> int:
 
 def _power(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAnswer:
     workload = Workload("as recorded", from_json(data["program"]))
+    failed = data["power"].get("failed_sync")
     power = Power(bench, workload, MOST_IMAGES, lambda: None)
+    if failed is not None:
+        power = power.failing_in(workload, MOST_OF_ONE, failed)
     power.run()
+    if failed is not None and contract not in power.flaws:
+        # A saver that was changed has other syncs.
+        power = power.failing_in(workload, DISKS)
+        power.run()
     if contract in power.flaws:
         flaw = power.flaws[contract]
         said = f"a power cut leaves a wrong store: {KILL_OUTCOMES[flaw.outcome]}"

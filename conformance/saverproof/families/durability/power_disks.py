@@ -1,0 +1,163 @@
+"""Judges disks: opens each, and compares what its store shows with what may be there."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from saverproof.contracts.tables import durability
+from saverproof.families.durability.bench import KillBench
+from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
+from saverproof.families.durability.trials import trouble_in
+from saverproof.families.durability.workloads import Workload
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.workspace import Workspace
+from saverproof_faults.kill import DiedBy, View
+from saverproof_faults.power import DiskImage, MissingSync, SyncPlace, materialize
+
+POWER = durability.POWER_CUT.id
+KEEPS = durability.POWER_CUT_LOSES_NOTHING.id
+CUT = (POWER, KEEPS)
+WRONG = (KillOutcome.UNOPENED, KillOutcome.TORN, KillOutcome.GAP)
+"""What no store should be; to have lost its last operations is another matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSync:
+    """The sync that failed in a run, and what its caller was told.
+
+    ``raised`` are the errors of each operation that raised, and was called again.
+    """
+
+    place: SyncPlace
+    raised: Mapping[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One image that should not be what it is.
+
+    ``lost`` are the acknowledged operations that are gone from it, where it is that which is wrong.
+    ``missing`` are the syncs that were missing when an operation had returned.
+    """
+
+    image: DiskImage
+    outcome: KillOutcome
+    observed: str
+    lost: tuple[int, ...] = ()
+    missing: Mapping[int, tuple[MissingSync, ...]] = field(default_factory=dict)
+    failed: FailedSync | None = None
+
+
+@dataclass(slots=True)
+class Disks:
+    """What the disks hold that recordings of one workload may leave."""
+
+    bench: KillBench
+    workload: Workload
+    images: int = 0
+    counts: Counter[KillOutcome] = field(default_factory=Counter)
+    by_lost: Counter[int] = field(default_factory=Counter)
+    flaws: dict[str, Flaw] = field(default_factory=dict)
+    """Each broken contract, and the first image in the run that shows it."""
+    bad: Counter[str] = field(default_factory=Counter)
+    """How many images show each broken."""
+    after_acknowledged: int = 0
+    """Images of a time at which something had been acknowledged, whose store can be used."""
+    opening: int = 0
+    """Images of the first opening."""
+    deadly: bool = False
+    """Whether a disk took the process with it that opened the store, as SIGBUS does."""
+
+    def judge(
+        self,
+        run: KilledRun,
+        images: tuple[DiskImage, ...],
+        missing: Mapping[int, tuple[MissingSync, ...]],
+        failed: FailedSync | None = None,
+    ) -> None:
+        """Open each of these disks, and compare it with a clean ``run``."""
+        for image, seen in self._opened(images):
+            if seen is None:
+                continue
+            self.images += 1
+            self.opening += not image.started
+            flaw = _flaw_in(run, image, seen, missing, failed)
+            self.counts[flaw.outcome] += 1
+            if flaw.outcome in WRONG:
+                self._keep(POWER, flaw)
+                continue
+            self.after_acknowledged += bool(image.acknowledged)
+            self.by_lost[len(flaw.lost)] += 1
+            if flaw.lost:
+                self._keep(KEEPS, flaw)
+
+    def _opened(
+        self, images: tuple[DiskImage, ...]
+    ) -> Iterator[tuple[DiskImage, dict[str, Any] | None]]:
+        folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.stores))
+        try:
+            paths = [folder / str(number) for number in range(len(images))]
+            for image, path in zip(images, paths, strict=True):
+                materialize(image, path)
+            yield from zip(images, self._looked(paths), strict=True)
+        finally:
+            shutil.rmtree(folder)
+
+    def _looked(self, paths: list[Path]) -> list[dict[str, Any] | None]:
+        """What each store shows."""
+        threads = {"threads": list(self.workload.threads)}
+        stores = [self.bench.arguments(Workspace(path, "power")) | threads for path in paths]
+        return [self._seen(view) for view in self.bench.looked_at_each(stores)]
+
+    def _seen(self, view: View | None) -> dict[str, Any] | None:
+        if view is None:
+            return None
+        self.deadly |= view.died_by is DiedBy.SIGNAL
+        if view.value is None:
+            return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
+        found: dict[str, Any] = view.value
+        return found
+
+    def _keep(self, contract: str, flaw: Flaw) -> None:
+        self.bad[contract] += 1
+        known = self.flaws.get(contract)
+        if known is None or flaw.image.position < known.image.position:
+            self.flaws[contract] = flaw
+
+
+def _flaw_in(
+    run: KilledRun,
+    image: DiskImage,
+    seen: dict[str, Any],
+    missing: Mapping[int, tuple[MissingSync, ...]],
+    failed: FailedSync | None,
+) -> Flaw:
+    def flaw(outcome: KillOutcome, observed: str, lost: tuple[int, ...] = ()) -> Flaw:
+        return Flaw(image, outcome, observed, lost, missing, failed)
+
+    trouble = trouble_in(seen)
+    if trouble:
+        return flaw(KillOutcome.UNOPENED, trouble)
+    acknowledged, started = len(image.acknowledged), len(image.started)
+    for done in range(started, -1, -1):
+        if run.states[done] == seen["shown"]:
+            lost = tuple(range(done, acknowledged))
+            outcome = KillOutcome.LOST if lost else KillOutcome.WHOLE
+            return flaw(outcome, f"gone: {_steps(run, lost)}", lost)
+    verdict = judge(run, acknowledged, started > acknowledged, seen["shown"])
+    if verdict.outcome is KillOutcome.WHOLE:
+        return flaw(KillOutcome.WHOLE, "")
+    gone = _steps(run, verdict.lost)
+    if verdict.outcome is KillOutcome.GAP:
+        return flaw(KillOutcome.GAP, f"gone: {gone}; there: {_steps(run, verdict.later)}")
+    return flaw(KillOutcome.TORN, f"in part: {gone or len(verdict.torn)}")
+
+
+def _steps(run: KilledRun, positions: tuple[int, ...]) -> str:
+    return "; ".join(describe(run.program[position]) for position in positions)
