@@ -24,7 +24,7 @@ from saverproof.families.resources.work import WORKS
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.steps.definitions import Program
 
-_PARTS = 8
+PARTS = 8
 """Of the programs in which the points of axes come together."""
 _THIRDS = 3
 """Of those that each machine enumerates, of the graphs, and of what grows or is repeated."""
@@ -37,7 +37,7 @@ def judge_a_little(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """
 
     def part(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Program]:
-        return islice(crossing(family, able, heavy=heavy), turn % _PARTS, None, _PARTS)
+        return islice(crossing(family, able, heavy=heavy), turn % PARTS, None, PARTS)
 
     monkeypatch.setattr(functional_judging, "crossing", part)
     for machine in MACHINES.values():

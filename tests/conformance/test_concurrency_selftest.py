@@ -25,6 +25,11 @@ BY_NIGHT = {
     "prune-of-all-but-the-newest-it-read",
     "prune-of-questions-by-what-was-newest",
     "copy-table-by-table",
+    "copy-row-by-row",
+    "copy-takes-questions-away",
+    "runs-deleted-by-thread",
+    "runs-deleted-with-new-questions",
+    "prune-of-chains-by-what-was-newest",
 }
 """Wrong savers whose calls tasks make by night alone: another one of their contract is caught by
 tasks by day, and the code that is wrong is the one that threads run.

@@ -8,7 +8,7 @@ from tests.right_savers.registry import right
 
 @right(
     "values lie in a table of their own, by channel and version",
-    about={"cost"},
+    about={"cost", "deletion", "isolation"},
     advice={"cost/space-given-back": "values stay until their thread is deleted"},
 )
 class BlobsByVersion(BlobReference):
@@ -16,7 +16,8 @@ class BlobsByVersion(BlobReference):
 
 
 @right(
-    "scalars lie with their checkpoint, all other values in a table of their own", about={"cost"}
+    "scalars lie with their checkpoint, all other values in a table of their own",
+    about={"cost", "serialization"},
 )
 class ScalarsWithTheirCheckpoint(InlineScalars):
     """Nothing but what its base does."""

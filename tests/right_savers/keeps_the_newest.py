@@ -14,7 +14,7 @@ _ALONE = "a thread is its newest checkpoint"
 
 @right(
     "the newest checkpoint of each thread and namespace alone is kept, without its parent's id",
-    about={"graph"},
+    about={"graph", "deletion"},
     declines={"history": _ALONE, "early_writes": _ALONE, "delta_history": _ALONE},
 )
 class KeepsTheNewest(SqliteReference):

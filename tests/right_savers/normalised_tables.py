@@ -101,7 +101,7 @@ class ConnectionPerCall(Database):
 
 @right(
     "rows of five columns refer to places; each call has a connection, and no WAL",
-    about={"atomicity"},
+    about={"atomicity", "deletion"},
 )
 class NormalisedTables(SqliteReference):
     database_class = ConnectionPerCall

@@ -13,7 +13,10 @@ from tests.right_savers.registry import right
 PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
-@right("thread ids that are not plain are refused with an error, in every method", about={"graph"})
+@right(
+    "thread ids that are not plain are refused with an error, in every method",
+    about={"graph", "isolation"},
+)
 class RefusesOddIds(SqliteReference):
     def _thread_of(self, config: RunnableConfig) -> str:
         return _plain(super()._thread_of(config))

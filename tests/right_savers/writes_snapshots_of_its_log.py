@@ -80,7 +80,7 @@ class EventTable(Log):
 
 @right(
     "a log of events, and every few operations a snapshot, which events before it go with",
-    about={"atomicity"},
+    about={"atomicity", "deletion", "serialization"},
     declines={
         "large": "the whole store is written for each snapshot",
         "separate_records": "the whole store is one snapshot",

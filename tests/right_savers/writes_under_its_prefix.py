@@ -14,7 +14,10 @@ PREFIX = "acme/"
 OF_TENANT = f"substr(thread, 1, {len(PREFIX)}) = '{PREFIX}'"
 
 
-@right("a tenant's name stands before each thread id in the store, and nowhere else")
+@right(
+    "a tenant's name stands before each thread id in the store, and nowhere else",
+    about={"isolation"},
+)
 class WritesUnderItsPrefix(SqliteReference):
     def _thread_of(self, config: RunnableConfig) -> str:
         return PREFIX + super()._thread_of(config)
