@@ -24,6 +24,7 @@ from tests.reports.sample import (
 
 from saverproof_reports import compare, comparison_html, html, markdown, report_of, validate
 from saverproof_reports.diff import diff
+from saverproof_reports.sections import merge_power
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
@@ -217,6 +218,31 @@ def test_power_cuts_and_callers_are_told_by_what_came_of_them() -> None:
     assert "disk images: 5 whole, 1 lost, 1 torn, 2 unopened" in text
     assert "a/b: 3 broken, 7 kept" in text
     assert "None of them showed a contract broken." not in text
+
+
+def test_what_a_power_cut_takes_after_a_failed_sync_is_told_apart() -> None:
+    def cut(lost: int, corrupt: int) -> dict[str, Any]:
+        failing = {
+            "images": 40,
+            "lost_acknowledged_max": lost,
+            "corrupt": corrupt,
+            "places": 30,
+            "failed": 3,
+            "by_lost": {"0": 36, str(lost): 4},
+        }
+        quiet = {"images": 9, "lost_acknowledged_max": 0, "corrupt": 0, "by_lost": {"0": 9}}
+        return {"power": quiet | {"failed_syncs": failing}}
+
+    merged = merge_power([cut(5, 1)["power"], cut(2, 0)["power"], {"images": 1, "corrupt": 0}])
+    assert (merged["images"], merged["lost_acknowledged_max"]) == (19, 0)
+    assert merged["failed_syncs"]["lost_acknowledged_max"] == 5
+    events = [*saver_events("x", sections=cut(5, 1)), {"event": "end"}]
+    text = " ".join(Page(html(report_of([run_event(), *events]))).text.split())
+    assert "A power cut loses no acknowledged work: 9 disk images." in text
+    assert (
+        "Where a sync has failed once, one that comes later loses up to 5 acknowledged operations "
+        "(3 of 30 syncs): 40 disk images, 1 of them corrupt."
+    ) in text.replace("\xa0", " ")
 
 
 def test_every_failed_place_is_a_square() -> None:
