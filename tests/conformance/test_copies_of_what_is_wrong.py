@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.mistakes.metadata import MetadataAs, NoneMetadataDropped
 from saverproof.mistakes.pending_writes import NoneWritesHidden
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.what_is_removed import SpecialWritesNotCopied
-from saverproof.programs.steps.definitions import CopyThread, DeleteThread, Put, PutWrites
+from saverproof.programs.steps.definitions import (
+    CopyThread,
+    DeleteThread,
+    Program,
+    Put,
+    PutHistory,
+    PutWrites,
+)
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 
 INTERRUPT = ("__interrupt__", Value("integer", 1))
 NONE = ("notes", Value("none", 0))
 PROGRAM = (
-    Put("a", "", 1),
+    Put("a", "", 1, metadata={"user_id": None}),
     PutWrites("a", "", 1, 1, (NONE, INTERRUPT)),
     CopyThread("a", "b"),
     CopyThread("b", "c"),
@@ -26,15 +35,22 @@ PROGRAM = (
 )
 
 
+class NoRunIds(MetadataAs):
+    """Does not store run ids."""
+
+    def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in metadata.items() if key != "run_id"}
+
+
 class Both(SpecialWritesNotCopied, NoneWritesHidden):
     """Hides a None, and its copies lose interrupts."""
 
 
-def run_on(saver: type[ReferenceSaver], folder: Path) -> ProgramRun:
-    """The program on a saver."""
+def run_on(saver: type[ReferenceSaver], folder: Path, program: Program = PROGRAM) -> ProgramRun:
+    """A program on a saver."""
     with EventLoop() as loop:
         target = Target(name=saver.__name__, open=opener(saver))
-        return Trials(target, folder, loop, ("sync",)).replay(PROGRAM)
+        return Trials(target, folder, loop, ("sync",)).replay(program, thorough=False)
 
 
 def test_copies_of_a_wrong_answer_are_blamed_on_what_made_it(tmp_path: Path) -> None:
@@ -43,6 +59,24 @@ def test_copies_of_a_wrong_answer_are_blamed_on_what_made_it(tmp_path: Path) -> 
         "pending-writes/complete"
     }
     assert {breach.difference.address for breach in run.masked} >= {("b", "", 1), ("c", "", 1)}
+
+
+def test_so_are_copies_of_wrong_metadata(tmp_path: Path) -> None:
+    run = run_on(NoneMetadataDropped, tmp_path)
+    assert {breach.contract for breach in (*run.breaches, *run.masked)} == {
+        "serialization/metadata"
+    }
+    assert {breach.difference.address for breach in run.masked} >= {("b", "", 1), ("c", "", 1)}
+
+
+def test_a_copy_that_is_seen_with_its_source_for_the_first_time_is_blamed_alike(
+    tmp_path: Path,
+) -> None:
+    """Of a history, the last checkpoint alone is looked at before it is copied."""
+    program = (PutHistory("a", "", 1, 2), CopyThread("a", "b"))
+    run = run_on(NoRunIds, tmp_path, program)
+    blamed = {breach.difference.address: breach.contract for breach in run.breaches}
+    assert blamed["a", "", 1] == blamed["b", "", 1]
 
 
 def test_what_the_copy_loses_is_blamed_on_the_copy(tmp_path: Path) -> None:

@@ -5,10 +5,18 @@ from hypothesis import strategies as st
 from tests.conformance.step_strategies import steps
 
 from saverproof.contracts.tables.serialization import CONFIG_METADATA_MERGED
+from saverproof.families.machines.traits import traits
 from saverproof.judging.attribution.features import FEATURES
 from saverproof.programs.renaming import threads_for_namespaces
 from saverproof.programs.rewriting import ids_apart, never_asked_elsewhere
-from saverproof.programs.steps.definitions import CopyThread, Extras, GetTuple, Program, Put
+from saverproof.programs.steps.definitions import (
+    CopyThread,
+    Extras,
+    GetTuple,
+    Program,
+    Put,
+    PutHistory,
+)
 
 
 @given(program=st.lists(steps(), max_size=6).map(tuple))
@@ -50,3 +58,15 @@ def test_a_copy_has_the_ids_of_its_source() -> None:
     copied: Program = (Put("a", "", 1), CopyThread("a", "b"), GetTuple("b", "child", 1))
     assert never_asked_elsewhere(copied) == (*copied[:2], GetTuple("b", "child", 2))
     assert never_asked_elsewhere((copied[0], copied[2])) == (copied[0], copied[2])
+
+
+def test_a_key_of_metadata_is_taken_out_of_a_history_too() -> None:
+    history = PutHistory("a", "", 1, 2)
+    program: Program = (Put("a", "", 3, metadata={"run_id": "run-1"}), history)
+    named = {trait.name: trait for trait in traits(program)}
+    without = named["metadata 'run_id'"].without(program)
+    assert [step.metadata for step in without if isinstance(step, Put)] == [
+        {},
+        {"source": "loop", "step": 1, "parents": {}},
+        {"source": "loop", "step": 2, "parents": {}},
+    ]

@@ -33,6 +33,7 @@ from saverproof.programs.steps.definitions import (
     WalkPages,
 )
 from saverproof.programs.steps.expanding import puts_of
+from saverproof.programs.values import same
 from saverproof.savers.execution.store import Store
 from saverproof.scripts.statements import write_steps
 from saverproof.scripts.writer import ScriptWriter
@@ -183,17 +184,30 @@ class Session(Context):
         def breach(contract: str, difference: Difference) -> Breach:
             return Breach(contract, difference, len(self.taken), step, diverged)
 
-        fresh = [breach(self._blamed(d, step), d) for d in self.facts.differences[known[0] :]]
-        for position, one in enumerate(fresh, len(self.breaches)):
-            for key in _facts_of(one.difference, {one.difference.kind in facts.OF_VALUES}):
-                self._first_breaches.setdefault(key, (position, one.contract))
-        self.breaches += fresh
+        first = len(self.breaches)
+        for difference in self.facts.differences[known[0] :]:
+            contract = self._blamed_as_copied(difference) or self._blamed(difference, step)
+            for key in _facts_of(difference, {difference.kind in facts.OF_VALUES}):
+                self._first_breaches.setdefault(key, (len(self.breaches), contract))
+            self.breaches.append(breach(contract, difference))
         masked = self.facts.masked[known[1] :]
         self.masked += [breach(self._blamed_where_masked(d, step), d) for d in masked]
-        return fresh
+        return self.breaches[first:]
 
     def _blamed(self, difference: Difference, step: Step) -> str:
         return attribution.attribute(difference, _acting(step, difference), self.model)
+
+    def _blamed_as_copied(self, difference: Difference) -> str | None:
+        """Return the contract of the breach that showed the same of what this is a copy of."""
+        _, *sources = self._sources(difference)
+        for key in (key for each in sources for key in _facts_of(each, (False,))):
+            position, contract = self._first_breaches.get(key, (None, None))
+            if position is not None:
+                shown = self.breaches[position].difference
+                alike = shown.kind == difference.kind
+                if alike and same(shown.observed, difference.observed):
+                    return contract
+        return None
 
     def _blamed_where_masked(self, difference: Difference, step: Step) -> str:
         """Return the contract for a masked difference, which was there before this step.
@@ -213,15 +227,21 @@ class Session(Context):
         return self._blamed(difference, next(wrote, step))
 
     def _sources(self, difference: Difference) -> Iterator[Difference]:
-        """Yield a difference, and then what it would be of the thread that this is a copy of."""
+        """Yield a difference, and then what it would be of the threads that this is a copy of."""
         yield difference
         write, address = difference.write, difference.address
-        record = None if address is None else self.model.record(address)
-        thread = None if record is None else record.copy_of
-        while write is not None and (write := write.copy_of) is not None:
-            yield replace(difference, write=write)
-        if address is not None and thread is not None and difference.write is None:
-            yield replace(difference, address=(thread, *address[1:]))
+        if write is not None:
+            while (write := write.copy_of) is not None:
+                yield replace(difference, write=write)
+            return
+        seen = set[Address]()
+        while address is not None and address not in seen:
+            seen.add(address)
+            record = self.model.record(address)
+            thread = None if record is None else record.copy_of
+            address = None if thread is None else (thread, *address[1:])
+            if address is not None:
+                yield replace(difference, address=address)
 
 
 def _facts_of(difference: Difference, carried: Iterable[bool]) -> list[Hashable]:

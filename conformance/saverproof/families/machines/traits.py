@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, replace
 from functools import partial
 from string import ascii_lowercase
@@ -19,9 +19,11 @@ from saverproof.programs.steps.definitions import (
     ListTuples,
     Program,
     Put,
+    PutHistory,
     PutWrites,
     Step,
 )
+from saverproof.programs.steps.expanding import puts_of
 from saverproof.programs.trait import Rewriting, Trait
 from saverproof.programs.values import Value
 
@@ -105,12 +107,18 @@ def _metadata(program: Program) -> Iterator[Trait]:
 
 
 def _without_metadata(program: Program, key: str) -> Program:
-    def change(step: Step) -> Step:
-        if not isinstance(step, Put) or key not in (step.metadata or {}):
-            return step
-        return replace(step, metadata={k: v for k, v in (step.metadata or {}).items() if k != key})
+    def change(step: Step) -> Iterable[Step]:
+        if isinstance(step, PutHistory) and any(key in (p.metadata or {}) for p in puts_of(step)):
+            # Only single puts can be without a key.
+            for put in puts_of(step):
+                yield from change(put)
+        elif isinstance(step, Put) and key in (step.metadata or {}):
+            kept = {k: v for k, v in (step.metadata or {}).items() if k != key}
+            yield replace(step, metadata=kept)
+        else:
+            yield step
 
-    return tuple(map(change, program))
+    return tuple(each for step in program for each in change(step))
 
 
 def _features(program: Program) -> Iterator[Trait]:
