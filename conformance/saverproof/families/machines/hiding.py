@@ -47,6 +47,10 @@ class Hiding:
         kept = self._kept()
         return not any(self._tells(run, self._with(run, mistake), company) for run in kept)
 
+    @property
+    def _found(self) -> tuple[Mistake, ...]:
+        return self.diagnosis.mistakes
+
     def _kept(self) -> Iterator[ProgramRun]:
         for run in (*self.diagnosis.right, *self.diagnosis.wrong):
             if self._spent > _MOST_STEPS:
@@ -69,7 +73,7 @@ class Hiding:
 
         Elsewhere one of them takes the place of this one: a saver cannot have both.
         """
-        found = self.diagnosis.mistakes
+        found = self._found
         if not found or mistake in found:
             return []
         without = self._with(own, *found)
@@ -82,11 +86,12 @@ class Hiding:
     def _tells(
         self, run: ProgramRun, alone: ProgramRun | None, company: Sequence[Sequence[Mistake]]
     ) -> bool:
-        """Return whether a run shows what a mistake would, or looked there and found nothing
-        wrong.
+        """Return whether a run shows what a mistake would, or tells that the saver has it not.
 
-        Two mistakes can answer right together what each alone answers wrong, so that the run says
-        nothing if its ``company`` answers like it.
+        The latter if the run looked where it would show and found nothing wrong, or if it answers
+        like the mistakes found, and otherwise with this one. Two mistakes can answer right
+        together what each alone answers wrong, so that the run says nothing if its ``company``
+        answers like it.
         """
         if alone is None:
             return False
@@ -94,8 +99,10 @@ class Hiding:
         said = {*signatures(run), *map(signature, run.masked)}
         if any(signature(breach) in said for breach in alone.breaches):
             return True
+        if any(self._fits(run, self._with(run, *each)) for each in company):
+            return False
         looked = any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
-        return looked and not any(self._fits(run, self._with(run, *each)) for each in company)
+        return looked or bool(company and self._fits(run, self._with(run, *self._found)))
 
     def _fits(self, run: ProgramRun, predicted: ProgramRun | None) -> bool:
         return predicted is not None and compare(run, predicted).exact
