@@ -1,4 +1,4 @@
-"""A saver that cannot read what it stores is not blamed on faults: it needs none to fail."""
+"""Savers that cannot read what they store: without any fault, and where a fault has damaged it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.conformance.test_atomicity import FAMILY, found, judged, of_class, plan_for
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.reopening import NoJournal
 
 from saverproof.families.answer import Status
 from saverproof.families.atomicity.replay import replay
@@ -53,3 +54,10 @@ def test_such_a_program_replays_as_unclear(tmp_path: Path) -> None:
     answer = replay(plan, of_class(CannotReadPendingWrites), USABLE, recorded)
     assert answer.status is Status.UNCLEAR
     assert "without any fault" in answer.said
+
+
+def test_a_store_that_a_fault_has_damaged_is_judged(tmp_path: Path) -> None:
+    """A second connection cannot read it either, nor take its write lock."""
+    outcome = judged(of_class(NoJournal), tmp_path)
+    assert {"all-or-nothing", "usable-after"} <= {*found(outcome)}
+    assert not {*outcome.unknown} & MUSTS

@@ -71,3 +71,17 @@ def test_a_commit_elsewhere_changes_nothing_but_is_one(path: str) -> None:
         commit_elsewhere(path)
         assert connection.execute("PRAGMA data_version").fetchone() != (first,)
     assert outside_view(path) == before
+
+
+def test_a_damaged_file_is_a_problem_and_no_lock(path: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    before = outside_view(path)
+    damaged = Path(path)
+    damaged.write_bytes(damaged.read_bytes()[:4096] + b"\xff" * 4096 * 4)
+    after = outside_view(path)
+    assert "malformed" in after.problem
+    assert not after.write_locked
+    assert after.changed(before) == ('odd " name', "t")
+    assert not write_locked(path)
+    commit_elsewhere(path)

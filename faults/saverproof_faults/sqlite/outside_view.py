@@ -41,12 +41,15 @@ def outside_view(path: str) -> OutsideView:
         locked = _write_locked(connection)
         try:
             return OutsideView(locked, _tables(connection))
-        except sqlite3.OperationalError as problem:
+        except sqlite3.DatabaseError as problem:
             return OutsideView(locked, {}, str(problem))
 
 
 def write_locked(path: str) -> bool:
-    """Return whether some connection, of any process, keeps all others from writing."""
+    """Return whether some connection, of any process, keeps all others from writing.
+
+    Nobody does so of a damaged file.
+    """
     with raw.connection(path) as connection:
         return _write_locked(connection)
 
@@ -54,14 +57,19 @@ def write_locked(path: str) -> bool:
 def commit_elsewhere(path: str) -> None:
     """Commit a transaction that changes nothing, as another process may at any time.
 
-    A connection that kept a reading transaction open sees an old state from then on.
+    A connection that kept a reading transaction open sees an old state from then on. A damaged file
+    takes no commit, and is left as it is.
 
     Raises:
         sqlite3.OperationalError: the file is locked.
     """
     with raw.connection(path) as connection:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute(f"PRAGMA user_version = {version}")
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute(f"PRAGMA user_version = {version}")
+        except sqlite3.DatabaseError as problem:
+            if not _is_damage(problem):
+                raise
 
 
 def open_transactions(watch: Watch) -> tuple[str, ...]:
@@ -80,12 +88,18 @@ _HOW_FAR = ("begun only", "reading", "holding the write lock")
 def _write_locked(connection: sqlite3.Connection) -> bool:
     try:
         connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as problem:
+    except sqlite3.DatabaseError as problem:
         if problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
             return True
+        if _is_damage(problem):
+            return False
         raise
     connection.execute("ROLLBACK")
     return False
+
+
+def _is_damage(problem: sqlite3.DatabaseError) -> bool:
+    return problem.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, TableView]:

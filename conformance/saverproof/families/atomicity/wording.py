@@ -40,6 +40,7 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
         else:
             text = f"as after the whole operation ({_shape(key, shown)})"
         lines.append(f"{place(key)}: {text}")
+    lines += _in_listings(snapshot)
     lines += _among_all(snapshot, before, after)
     if not lines:
         return "no difference"
@@ -47,15 +48,31 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
     return "; ".join(lines[:_MOST]) + more
 
 
+def _in_listings(snapshot: Snapshot) -> Iterator[str]:
+    """The checkpoints that the listing of their thread has not as a read by id has them."""
+    for key, read in snapshot.by_key.items():
+        listing = (snapshot.listed or {}).get(key[0])
+        listed = None if listing is None else listing.get(key)
+        if listing is None or is_latest(key) or listed == read:
+            continue
+        how = "not shown" if listed is None else "shown" if read is None else "shown otherwise"
+        yield f"{place(key)}: {how} by the listing of its thread"
+
+
 def _among_all(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """The checkpoints that list(None) has not as each listing of a thread has them."""
-    clean = (before.among_all, after.among_all)
-    if snapshot.among_all is None or None in clean or snapshot.among_all in clean:
-        return
-    listed = {key for shown in (snapshot.listed or {}).values() for key in shown}
-    for key in sorted(listed ^ snapshot.among_all):
-        there = "shown" if key in snapshot.among_all else "not shown"
+    """The checkpoints that list(None) has not as each listing of a thread has them, but for those
+    of which that is so in a clean run.
+    """
+    usual = _unlike_in_all(before) | _unlike_in_all(after)
+    for key in sorted(k for k in _unlike_in_all(snapshot) - usual if not is_latest(k)):
+        there = "shown" if key in (snapshot.among_all or ()) else "not shown"
         yield f"{place(key)}: {there} by list(None)"
+
+
+def _unlike_in_all(look: Snapshot) -> set[Key]:
+    if look.among_all is None or look.listed is None:
+        return set()
+    return {key for shown in look.listed.values() for key in shown} ^ look.among_all
 
 
 def wanted_portrait(
