@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint
@@ -156,6 +157,14 @@ class CopiedWritesNumberedAnew(ReferenceSaver):
         for id, writes in shelf.writes.items():
             ordered = self._ordered_writes(writes.values())
             copy.writes[id] = {("copied", n): row for n, row in enumerate(ordered)}
+
+
+@mistake("deletion/copy-complete", "the copied rows have the task id, and not the task's path")
+class CopiedWritesWithoutTheirPath(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        super()._copy_shelf(shelf, copy)
+        for id, writes in shelf.writes.items():
+            copy.writes[id] = {key: replace(row, path="") for key, row in writes.items()}
 
 
 @mistake(

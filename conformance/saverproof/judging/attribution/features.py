@@ -247,7 +247,7 @@ FEATURES: tuple[Feature, ...] = (
         _is(steps.CopyThread),
         rewriting.put_for_copied,
         *(ordering.LATEST_IS_GREATEST_ID.id, pending_writes.SCOPED.id),
-        upsert.REGULAR_WRITE_FIRST_WINS.id,
+        *(upsert.REGULAR_WRITE_FIRST_WINS.id, ordering.WRITES_SORTED.id),
     ),
     between(pending_writes.SCOPED.id, _is(PutWrites), rewriting_batches.tasks_apart, *ORDERED),
     between(
