@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from saverproof.judging import facts
@@ -49,7 +50,9 @@ class Listing:
 def _placed(context: Context, step: ListTuples, items: list[Any]) -> list[Address]:
     """Return the address that each tuple of a listing stands for."""
     model, numbers = context.model, _numbers(context)
-    wanted = model.listing(step)
+    wanted: defaultdict[int, list[Address]] = defaultdict(list)
+    for address in model.listing(step):
+        wanted[address[2]].append(address)
     placed = [_address(context, numbers, item) for item in items]
     taken: set[Address] = set()
     # A checkpoint that is not judged may look like anything. It is taken for another one only if
@@ -58,7 +61,7 @@ def _placed(context: Context, step: ListTuples, items: list[Any]) -> list[Addres
         for at, named in enumerate(placed):
             if (named in model.unexpected) is not left_alone:
                 continue
-            others = [a for a in wanted if a[2] == named[2] and a != named]
+            others = [a for a in wanted[named[2]] if a != named]
             if left_alone:
                 others = [] if step.limit is not None else [a for a in others if a not in taken]
             if others:
