@@ -18,9 +18,9 @@ from saverproof.programs.steps.identifiers import mint
 NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
 """A checkpoint number that no program uses."""
-_VERY_MANY = 60
+_VERY_MANY = 300
 """Checkpoints above which the whole store is not read after each step, which would take their
-square. No random program has more steps than this; programs of many names have more.
+square.
 """
 
 
