@@ -44,7 +44,7 @@ def test_callers_hang_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     HistoryJudging(bench, record, able, effort).run()
     assert asked == [Sharing.SHARED, Sharing.INSTANCES]
-    UpkeepJudging(bench, record, frozenset(facts["operations"]["sync"])).run(1, 1, 0)
+    UpkeepJudging(bench, record, frozenset(facts["operations"]["sync"])).run(1, 1, 0, 0)
     assert asked == [Sharing.SHARED, Sharing.INSTANCES, Sharing.SHARED]
 
     assert record.found.keys() == {PROCESSES}

@@ -15,7 +15,7 @@ from saverproof_faults.syscalls import CallKind, CallWatch
 from tests.reference.log_file import LogFileReference
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
-from tests.wrong_savers import WrongSaver
+from tests.wrong_savers import WrongSaver, failed_syncs
 from tests.wrong_savers.scenes.failing import (
     lost_or_torn,
     prepared,
@@ -38,7 +38,13 @@ def test_the_reference_loses_nothing_and_tears_nothing(tmp_path: Path) -> None:
 
 @of("durability")
 def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) -> None:
-    if issubclass(wrong.saver, StateFileReference):
+    if wrong.saver.__module__ == failed_syncs.__name__:
+        in_files = StateFileReference, LogFileReference
+        [right] = (each for each in in_files if issubclass(wrong.saver, each))
+        returned, size = after_a_failed_sync(right, tmp_path / "right")
+        assert not returned
+        assert after_a_failed_sync(wrong.saver, tmp_path / "wrong") != (returned, size)
+    elif issubclass(wrong.saver, StateFileReference):
         assert saving_calls(StateFileReference, tmp_path / "right") == RIGHT_ORDER
         assert saving_calls(wrong.saver, tmp_path / "wrong") != RIGHT_ORDER
     elif wrong.name == "large-values-never-synced":
@@ -74,6 +80,17 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
     else:
         moments = stopped_everywhere(opening(wrong.saver), tmp_path, "sync")
         assert lost_or_torn(moments) or forgets_what_was_seen(wrong.saver, tmp_path)
+
+
+def after_a_failed_sync(saver: Any, folder: Path) -> tuple[bool, int]:
+    """Whether a put returns whose first sync fails, and the bytes that another one leaves."""
+    folder.mkdir()
+    probe = Probe(opening(saver), folder, "sync")
+    with mock.patch("os.fsync", side_effect=[OSError("failed"), *(None,) * 9]):
+        returned = probe.put(1) != "raised OSError"
+    probe.put(2)
+    probe.saver.close()
+    return returned, sum(file.stat().st_size for file in folder.iterdir())
 
 
 RIGHT_ORDER = ["write state.new", "sync state.new", "rename state.new", "sync folder"]
