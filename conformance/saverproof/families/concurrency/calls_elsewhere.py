@@ -13,7 +13,7 @@ from typing import Any
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.graph_upkeep import Call
 from saverproof.families.concurrency.held_calls import HeldCalls, Write
-from saverproof.families.concurrency.holding import Place, Probing
+from saverproof.families.concurrency.holding import MARGIN_ELSEWHERE, Place, Probing
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.messages import GoneError, Messages
@@ -126,7 +126,7 @@ class _Answering:
         if files := list(sqlite_files(self.scene.workspace.path)):
             with LockLooks.of(files) as looks:
                 return self.held.probed(call, looks, most)
-        return self.held.probed(call, Probing(self._written), most)
+        return self.held.probed(call, Probing(self._written, MARGIN_ELSEWHERE), most)
 
     def _written(self) -> concurrent.futures.Future[Any]:
         """Have the other process write, which knows of no lock in this one."""
