@@ -14,7 +14,9 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.everything import EVERYTHING
+from saverproof.families.machines.prediction import Predictor, compare
 from saverproof.families.machines.trials import Trials
+from saverproof.mistakes import MISTAKES
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.write_order import WritesWithoutPath
@@ -22,6 +24,7 @@ from saverproof.programs.makers import whole_threads
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteThread,
+    GetTuple,
     ListTuples,
     Program,
     Prune,
@@ -188,3 +191,14 @@ def test_right_savers_pass_programs_with_prunes(right: Target, tmp_path: Path) -
         for number in range(PROGRAMS):
             run = trials.make(theme, Random(f"prune:{number}"))
             assert run.breaches == ()
+
+
+def test_what_a_refused_prune_leaves_is_predicted_too(tmp_path: Path) -> None:
+    """A saver with the mistake alone would have pruned."""
+    [sorts_wrongly] = (each for each in MISTAKES if each.saver is WritesWithoutPath)
+    program = (*WITH_DELTAS, Put("a", "", 2, 1), GetTuple("a", "", 1))
+    with trials_of(target(RefusesToPruneAndSortsWrongly), tmp_path) as trials:
+        run = trials.replay(program)
+        assert run.breaches
+        assert run.refusals == (True,)
+        assert compare(run, Predictor(trials).predict(run, [sorts_wrongly])).exact

@@ -72,6 +72,8 @@ class Context:
         """Thread and number of each checkpoint that was put into another workspace."""
         self.own: OwnRules | None = None
         self.last_change: Step | None = None
+        self.refusals: list[bool] = []
+        """Of each prune and each deletion for runs, whether the saver refused it as it may."""
         self._turn = 0
 
     @property

@@ -121,8 +121,10 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     }
     answer = context.attempt(lambda: context.driver.invoke("delete_for_runs", given))
     _compare_given(context, "run_ids", [*step.runs], given)
+    refused = bool(needed.may_stay) and _is_refusal(answer)
+    context.refusals.append(refused)
     if isinstance(answer, Raised):
-        if needed.may_stay and isinstance(answer.error, NotImplementedError):
+        if refused:
             check_store(context)
         else:
             context.facts.differ(facts.RAISED, None, "delete_for_runs to succeed", answer)
@@ -169,8 +171,10 @@ def take_prune(step: steps.Prune, context: Context) -> None:
     given = [*names]
     answer = context.attempt(lambda: context.driver.invoke("prune", given, **prune_arguments(step)))
     _compare_given(context, "thread_ids", names, given)
+    refused = bool(before) and _is_refusal(answer)
+    context.refusals.append(refused)
     if isinstance(answer, Raised):
-        if before and isinstance(answer.error, NotImplementedError):
+        if refused:
             _judge_refusal(context, wrong_before)
         else:
             context.facts.differ(facts.RAISED, None, "prune to succeed", answer)
@@ -178,6 +182,10 @@ def take_prune(step: steps.Prune, context: Context) -> None:
     _settle(context, step, context.model.prune(step))
     _look_again(context, step, step.threads)
     _judge_delta_chains(context, before, facts.REBUILT)
+
+
+def _is_refusal(answer: Any) -> bool:
+    return isinstance(answer, Raised) and isinstance(answer.error, NotImplementedError)
 
 
 def _judge_refusal(context: Context, wrong_before: list[Difference]) -> None:

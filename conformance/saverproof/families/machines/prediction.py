@@ -179,18 +179,27 @@ class Predictor:
             watch_inputs=run.watch_inputs,
             finishes=run.finished,
             apis=run.apis,
+            refusals=run.refusals,
         )
 
     def replay(
-        self, program: Program, mistakes: Sequence[Mistake], apis: tuple[str, ...] = (), **how: Any
+        self,
+        program: Program,
+        mistakes: Sequence[Mistake],
+        apis: tuple[str, ...] = (),
+        refusals: Sequence[bool] = (),
+        **how: Any,
     ) -> ProgramRun | None:
         """Run a program on a saver with these mistakes; ``how`` goes to :meth:`Trials.replay`.
 
-        Return None as :meth:`predict` does.
+        It refuses the prunes and deletions for runs that ``refusals`` says. Return None as
+        :meth:`predict` does.
         """
         saver = self._composed(mistakes)
         if saver is None or any(isinstance(step, OwnStep) for step in program):
             return None
+        if any(refusals):
+            saver = refusing(saver, refusals)
         self.steps += calls_in(program) + _TO_OPEN
         like = self.like
         set_up = all(each.setup for each in mistakes)
@@ -252,6 +261,22 @@ def composed(
         return type("Mistaken", tuple(bases) or (ReferenceSaver,), dict(body))
     except TypeError:
         return None
+
+
+def refusing(saver: type[ReferenceSaver], refusals: Sequence[bool]) -> type[ReferenceSaver]:
+    """Return the saver class with the first prunes and deletions for runs refused as told."""
+    told = iter(refusals)
+
+    def unless_refused(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            if next(told, False):
+                raise NotImplementedError("delta channels")
+            return method(*given, **named)
+
+        return call
+
+    names = ("prune", "delete_for_runs")
+    return type("Refusing", (saver,), {n: unless_refused(getattr(saver, n)) for n in names})
 
 
 def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:

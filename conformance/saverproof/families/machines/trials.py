@@ -31,7 +31,7 @@ class ProgramRun:
     ``masked`` are breaches where something was known to be wrong before. ``thorough`` tells that
     everything was looked at after each step, ``watch_inputs`` that arguments were compared before
     and after calls, ``finished`` that the run came to its end. ``apis`` is empty for the trials'
-    own APIs.
+    own APIs. ``refusals`` says of each prune and each deletion for runs whether it was refused.
     """
 
     program: Program
@@ -41,6 +41,7 @@ class ProgramRun:
     watch_inputs: bool = False
     finished: bool = True
     apis: tuple[str, ...] = ()
+    refusals: tuple[bool, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """Results computed from the run, kept by their users for the next question."""
 
@@ -221,6 +222,7 @@ def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = (
         session.watch_inputs,
         finished,
         apis,
+        tuple(session.refusals),
     )
 
 
