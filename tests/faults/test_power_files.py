@@ -236,6 +236,33 @@ def test_a_write_lasts_that_goes_through_and_not_one_that_was_only_sent_off(
     assert ({data[:2] for data in left if data} == {b"ZZ"}) is lasts
 
 
+LEFT_OPEN = """
+import sqlite3
+connection = sqlite3.connect(folder / "a.db")
+connection.execute("PRAGMA journal_mode=WAL")
+connection.execute("CREATE TABLE t (x)")
+{more}
+"""
+
+
+@needs_calls
+@pytest.mark.parametrize(
+    ("more", "strange"),
+    [
+        ("pass", ()),
+        # Another file of that name is no shared memory.
+        ("os.rename(folder / 'a.db-shm', folder / 'b.db-shm')", ("b.db-shm",)),
+    ],
+)
+def test_the_shared_memory_of_a_database_that_is_left_open_needs_no_explanation(
+    more: str, strange: tuple[str, ...], tmp_path: Path
+) -> None:
+    recording, unseen = recorded(tmp_path, "mapped", LEFT_OPEN.format(more=more))
+    assert unseen == []
+    assert (tmp_path / "a.db-wal").stat().st_size
+    assert unexplained(recording, tmp_path) == strange
+
+
 FAILED = """
 recorder.fail_sync(1)
 top = os.open(folder, os.O_RDONLY)

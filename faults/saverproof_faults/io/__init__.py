@@ -28,9 +28,10 @@ from saverproof_faults.io.calls import (
 )
 from saverproof_faults.io.library import available
 from saverproof_faults.io.plan import Extent, Failure, IoAction, IoEach, IoFault
-from saverproof_faults.io.watch import IoWatch, Recorder, files_below
+from saverproof_faults.io.watch import SHARED_MEMORY, IoWatch, Recorder, files_below
 
 __all__ = [
+    "SHARED_MEMORY",
     "Entry",
     "Extent",
     "Failure",

@@ -13,9 +13,9 @@ from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording
 from saverproof_faults.io.plan import IoFault, IoPlan
 from saverproof_faults.io.shim import shim
 
-_NOT_RECORDED = "-shm"
-"""Files left out of recordings: WAL's shared memory bypasses the VFS's files, and recovery rebuilds
-it.
+SHARED_MEMORY = "-shm"
+"""The end of the name of WAL's shared memory, which is left out of recordings: it bypasses the VFS,
+and is made anew when a store is opened after a power cut.
 """
 
 
@@ -192,5 +192,5 @@ def files_below(folder: str | os.PathLike[str]) -> dict[str, bytes]:
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and not path.name.endswith(_NOT_RECORDED)
+        if path.is_file() and not path.name.endswith(SHARED_MEMORY)
     }

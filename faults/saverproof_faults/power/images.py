@@ -7,7 +7,16 @@ from hashlib import blake2b
 from pathlib import Path
 from random import Random
 
-from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, Recording, files_below
+from saverproof_faults.io import (
+    SHARED_MEMORY,
+    Entry,
+    IoCall,
+    IoKind,
+    Mark,
+    MarkKind,
+    Recording,
+    files_below,
+)
 from saverproof_faults.power.cuts import Cut, ImageKind, complete_cut, cuts
 from saverproof_faults.power.disk import Disk
 from saverproof_faults.power.super_journals import moved
@@ -95,14 +104,17 @@ def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[s
     """Return the names of files in ``folder`` that differ from what the recording says.
 
     A name in the result was written past the recorder: without SQLite, or through another copy of
-    it. Images of such a recording show nothing.
+    it. Images of such a recording show nothing. The shared memory of a database is not compared.
     """
     disk = Disk.holding(recording.initial, recording.folders)
     for entry in recording.log:
         disk.advance(entry)
     expected, found = disk.complete_image(), files_below(folder)
+    shared = {f"{name}{SHARED_MEMORY}" for name in expected}
     return tuple(
-        name for name in sorted({*expected, *found}) if expected.get(name) != found.get(name)
+        name
+        for name in sorted({*expected, *found} - shared)
+        if expected.get(name) != found.get(name)
     )
 
 
