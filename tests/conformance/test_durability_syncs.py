@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
+import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,10 +20,13 @@ from tests.wrong_savers.failed_syncs import LOSES, LogSyncsAgain, OtherLog
 
 from saverproof import Workspace, target
 from saverproof.families.answer import Status
-from saverproof.families.durability import power_reporting, replay
-from saverproof.families.items import Outcome
+from saverproof.families.durability import power, power_reporting, replay
+from saverproof.families.durability.power_disks import CUT
+from saverproof.families.items import Finding, Outcome
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.targets.target import Target
+from saverproof_faults.io import Recording
+from saverproof_faults.power import SyncPlace, sync_places
 from saverproof_faults.syscalls import available
 from saverproof_savers import SqliteSaver
 
@@ -91,6 +97,32 @@ class EndsItsProcess(OtherLog):
     log_class = LogThatEnds
 
 
+class LogThatWaits(Log):
+    """Where a sync has failed it waits for somebody to repair the disk."""
+
+    def append(self, events: list[Event]) -> None:
+        try:
+            super().append(events)
+        except OSError:
+            threading.Event().wait()
+
+
+class WaitsForEver(OtherLog):
+    log_class = LogThatWaits
+
+
+class OfAnyName(LogSyncsAgain):
+    """Its log has a name that no other store's has."""
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = super().at(path)
+        [name] = [*path.glob("*.any")] or [path / f"{uuid.uuid4()}.any"]
+        os.close(saver.log.descriptor)
+        saver.log = cls.log_class(name)
+        return saver
+
+
 class AtOpening(LogFileReference):
     """Writes something durable each time it is opened, and cannot be opened where that fails."""
 
@@ -132,6 +164,8 @@ def in_mode(journal: str, synchronous: str) -> Target:
 writes_anew = of(WritesAnew)
 refuses_until_reopened = of(RefusesUntilReopened)
 ends_its_process = of(EndsItsProcess)
+waits_for_ever = of(WaitsForEver)
+of_any_name = of(OfAnyName)
 at_opening = of(AtOpening)
 logged = of(LogFileReference)
 syncs_again = of(LogSyncsAgain)
@@ -142,8 +176,16 @@ truncating = in_mode("TRUNCATE", "FULL")
 persisting = in_mode("PERSIST", "FULL")
 
 
-def failing(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, syncs: int = 8) -> Outcome:
-    return judged(f"{HERE}:{name}", folder, monkeypatch, images=8, syncs=syncs, disks=4)
+def failing(where: str, folder: Path, monkeypatch: pytest.MonkeyPatch, syncs: int = 8) -> Outcome:
+    where = where if ":" in where else f"{HERE}:{where}"
+    return judged(where, folder, monkeypatch, images=8, syncs=syncs, disks=4)
+
+
+def shown_by(where: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Finding:
+    """The one finding, without its script."""
+    monkeypatch.setattr(power_reporting, "failing_reproducer", lambda *_: "")
+    (found,) = failing(where, folder, monkeypatch, syncs=3).findings
+    return found
 
 
 @pytest.mark.usefixtures("shared_harness")
@@ -189,10 +231,63 @@ def test_whoever_ends_its_process_at_a_failed_sync_is_not_accused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome = failing("ends_its_process", tmp_path, monkeypatch, syncs=3)
-    power = outcome.extra["power"]
+    told = outcome.extra["power"]
     assert blamed(outcome) == set()
-    assert power["failed_syncs"]["failed"] == 0
-    assert "3 runs ended with the sync that failed" in power["notes"]
+    assert told["failed_syncs"]["failed"] == 0
+    assert (
+        "not judged: 3 runs with a failed sync "
+        "(the process ended by leaving on its own with code 3)"
+    ) in told["notes"]
+
+
+@needs_calls
+@pytest.mark.usefixtures("shared_harness")
+def test_no_more_syncs_are_failed_once_two_runs_have_hung(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So long that a busy machine gets through what does not hang.
+    monkeypatch.setattr(power, "DEADLINE_S", 3.0)
+    outcome = failing("waits_for_ever", tmp_path, monkeypatch)
+    told = outcome.extra["power"]
+    assert blamed(outcome) == set()
+    assert told["failed_syncs"]["failed"] == 0 < told["failed_syncs"]["places"]
+    assert "cut off: 2 runs hung after a failed sync" in told["notes"]
+    assert any(note.startswith("not judged: 2 runs with a fail") for note in told["notes"])
+    assert {*CUT} <= outcome.checked.keys()
+
+
+@needs_calls
+@pytest.mark.usefixtures("shared_harness")
+def test_another_sync_than_was_planned_is_judged_only_if_it_may_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[SyncPlace] = []
+
+    def ending(recording: Recording) -> tuple[SyncPlace, ...]:
+        found = sync_places(recording)
+        if not planned:
+            planned.extend(found)
+            return found
+        return tuple(dataclasses.replace(place, ends_journal=True) for place in found)
+
+    monkeypatch.setattr(power, "sync_places", ending)
+    outcome = failing("syncs_again", tmp_path, monkeypatch, syncs=2)
+    told = outcome.extra["power"]
+    assert blamed(outcome) == set()
+    assert told["failed_syncs"]["failed"] == 0
+    (why,) = (note for note in told["notes"] if note.startswith("not judged: 2 runs"))
+    assert "where SQLite itself is at fault" in why
+
+
+@needs_calls
+@pytest.mark.usefixtures("shared_harness")
+def test_a_file_that_has_another_name_in_each_run_is_told_by_that_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = shown_by("of_any_name", tmp_path, monkeypatch)
+    (failed,) = (step for step in found.steps if " fails in it" in step)
+    name = failed.partition("a sync of ")[2].partition(" fails in it")[0]
+    assert f"no new write of what {name} lost when its sync failed" in found.observed
 
 
 @needs_calls
@@ -200,9 +295,7 @@ def test_whoever_ends_its_process_at_a_failed_sync_is_not_accused(
 def test_the_sync_that_failed_and_what_its_caller_heard_are_told_and_played_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(power_reporting, "failing_reproducer", lambda *_: "")
-    outcome = failing("syncs_again", tmp_path, monkeypatch, syncs=3)
-    (found,) = outcome.findings
+    found = shown_by("syncs_again", tmp_path, monkeypatch)
     assert found.contract == LOSES
     assert found.summary.startswith("after a sync that failed once and a power cut ")
     assert "no new write of what 'checkpoints.log' lost when its sync failed" in found.observed
@@ -221,10 +314,8 @@ def test_the_sync_that_failed_and_what_its_caller_heard_are_told_and_played_agai
 def test_a_call_that_raised_is_told_with_its_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(power_reporting, "failing_reproducer", lambda *_: "")
     where = "tests.conformance.crash_savers:log_goes_on_behind_its_hole"
-    outcome = judged(where, tmp_path, monkeypatch, images=8, syncs=3, disks=4)
-    (found,) = outcome.findings
+    found = shown_by(where, tmp_path, monkeypatch)
     first, second = (step for step in found.steps if "fails in it" in step or " again " in step)
     assert "a sync of 'checkpoints.log' fails in it, and it raised OSError" in first
     assert second.endswith("again  -> returned")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+
+ALL_SYNCS = sys.maxsize
+"""No run makes so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,6 @@ class KillEffort:
     length: int = 10
 
 
-_EVERY = 1_000_000
 EFFORTS = {
     "quick": KillEffort(
         swept=24,
@@ -56,7 +59,7 @@ EFFORTS = {
         graphs=30,
         servers=16,
         recoveries=6,
-        syncs=_EVERY,
+        syncs=ALL_SYNCS,
         disks=4,
     ),
     "deep": KillEffort(
@@ -70,7 +73,7 @@ EFFORTS = {
         graphs=160,
         servers=60,
         recoveries=40,
-        syncs=_EVERY,
+        syncs=ALL_SYNCS,
         disks=30,
     ),
 }

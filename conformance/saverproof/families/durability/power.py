@@ -15,14 +15,15 @@ from typing import Any
 from saverproof.errors import NoCleanRunError
 from saverproof.families.budget import Budget
 from saverproof.families.durability import power_child
-from saverproof.families.durability.bench import DEADLINE_S, KillBench
+from saverproof.families.durability.bench import DEADLINE_S, MOST_HANGS, KillBench
+from saverproof.families.durability.effort import ALL_SYNCS
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.power_disks import Disks, FailedSync, Flaw
 from saverproof.families.durability.workloads import SIZES, Workload, drawn, workloads
 from saverproof.programs.steps.definitions import Step
 from saverproof_faults.io import IoCall, Recording, available
 from saverproof_faults.io.data import recording_from
-from saverproof_faults.kill import Body, DiedBy
+from saverproof_faults.kill import Body, DiedBy, TrialResult
 from saverproof_faults.power import (
     PowerCuts,
     SyncPlace,
@@ -31,19 +32,20 @@ from saverproof_faults.power import (
     sync_places,
 )
 from saverproof_faults.syscalls import available as system_calls_unavailable
+from saverproof_reports.wording import count_of
 
 NOT_SQLITE = (
     "no I/O of SQLite was seen: power is cut only while SQLite, as Python's sqlite3 has it, writes "
     "files in the workspace"
 )
 NO_FILES = "no system call on files of the workspace was seen"
-ALL_SYNCS = 1_000_000
 SQLITE, FILES = "Recorder", "CallRecorder"
 _NOTHING = {SQLITE: NOT_SQLITE, FILES: NO_FILES}
 _SEEN = {SQLITE: "SQLite", FILES: "system calls that are seen"}
 _UNMODELLED = (
     "neither symbolic links nor files that get their first name later, by a link, are modelled"
 )
+_ENDS_JOURNAL = "syncs by which a journal of SQLite ends, where SQLite itself is at fault"
 _BATCH = 20
 _RANDOM_STEPS = 16
 _LONG_VALUES = 2
@@ -63,9 +65,9 @@ def longer_run(seed: int, able: frozenset[str]) -> Workload:
 class Power:
     """The power cuts of one item.
 
-    ``most`` is the number of disks of a run in which nothing fails. In ``syncs`` further runs one
-    sync fails each, and ``each`` disks of each of them are tried; ``only`` is the number of one to
-    fail, and 0 has them chosen. ``on_batch`` is called after each batch of images.
+    ``most`` is the number of disks of a run in which nothing fails. One sync fails in each of
+    ``syncs`` further runs, of which ``each`` disks are tried. ``only`` is the number of the one
+    sync to fail; 0 leaves the choice to chance. ``on_batch`` is called after each batch of images.
     """
 
     bench: KillBench
@@ -87,9 +89,11 @@ class Power:
     places: int = 0
     """The syncs of the run that could fail."""
     failed: int = 0
-    """The syncs that did."""
-    unfinished: int = 0
-    """The runs with a sync that failed which came to no end."""
+    """The syncs that did, in runs that were judged."""
+    unjudged: Counter[str] = field(default_factory=Counter)
+    """Why the other runs in which a sync was to fail show nothing."""
+    hung: int = 0
+    """Those of them that hung."""
     disks: Disks = field(init=False)
     """Those of the run in which nothing fails."""
     failing: Disks = field(init=False)
@@ -110,7 +114,7 @@ class Power:
         return self.disks.images + self.failing.images
 
     def failing_in(self, workload: Workload, each: int, only: int = 0) -> Power:
-        """One that fails every sync of another run, or only one, and tries no other disks."""
+        """Those of another program after a failed sync: after each in turn, or only after one."""
         return Power(self.bench, workload, 0, self.on_batch, syncs=ALL_SYNCS, each=each, only=only)
 
     def run(self) -> None:
@@ -144,7 +148,10 @@ class Power:
         return self.unseen in (why, NOT_SQLITE) or self.beside
 
     def _recorded(self, body: Body, versions: list[Any]) -> Recording | None:
-        recording, value = self._played(body, versions, {})
+        result, recording = self._played(body, versions)
+        if recording is None:
+            raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
+        value = result.value
         self.settings = value["settings"] or ["settings not seen"]
         if not any(isinstance(entry, IoCall) for entry in recording.log):
             self.unseen = _NOTHING[self.recorder]
@@ -173,13 +180,9 @@ class Power:
         return None
 
     def _played(
-        self, body: Body, versions: list[Any], more: dict[str, Any]
-    ) -> tuple[Recording, dict[str, Any]]:
-        """What a process recorded, and what it says of that.
-
-        Raises:
-            NoCleanRunError: the process does not get through.
-        """
+        self, body: Body, versions: list[Any], **more: int
+    ) -> tuple[TrialResult, Recording | None]:
+        """How a process ended, and what it recorded if it got through."""
         with (
             self.bench.store_for(self.workload, versions) as arguments,
             tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
@@ -188,8 +191,8 @@ class Power:
             arguments |= {"recording": str(file), **more}
             result = self.bench.harness.trial(body, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
-                raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
-            return recording_from(json.loads(file.read_text(encoding="utf-8"))), result.value
+                return result, None
+            return result, recording_from(json.loads(file.read_text(encoding="utf-8")))
 
     # --- judging ---------------------------------------------------------------------------
 
@@ -219,14 +222,22 @@ class Power:
         if self.disks.flaws:
             self.notes.append("no sync was failed: a power cut alone shows a flaw")
             return
-        places = [place for place in sync_places(recording) if not place.ends_journal]
+        there = sync_places(recording)
+        places = [place for place in there if not place.ends_journal]
         self.places = len(places)
+        if len(there) > len(places):
+            self.notes.append(f"not failed: {len(there) - len(places)} {_ENDS_JOURNAL}")
         chosen = self._chosen(run, places)
         for place in self.budget.within(chosen, "syncs that fail", share=0.9):
-            self._fail(run, versions, body, place)
+            self._fail(run, versions, body, place.number)
             self.on_batch()
             if self._hangs():
-                return
+                break
+            if self.hung >= MOST_HANGS:
+                self.notes.append(f"cut off: {self.hung} runs hung after a failed sync")
+                break
+        for why, count in self.unjudged.items():
+            self.notes.append(f"not judged: {count_of(count, 'run')} with a failed sync ({why})")
 
     def _chosen(self, run: KilledRun, places: list[SyncPlace]) -> list[SyncPlace]:
         """A share of these, one of each kind first: of a file, in an operation."""
@@ -244,20 +255,27 @@ class Power:
         ordered = sorted(turns, key=lambda turn: turn[0])
         return [place for _, place in ordered[: self.syncs]]
 
-    def _fail(self, run: KilledRun, versions: list[Any], body: Body, place: SyncPlace) -> None:
-        try:
-            recording, value = self._played(body, versions, {"failed_sync": place.number})
-        except NoCleanRunError:
+    def _fail(self, run: KilledRun, versions: list[Any], body: Body, number: int) -> None:
+        result, recording = self._played(body, versions, failed_sync=number)
+        self.hung += result.died_by is DiedBy.DEADLINE
+        if recording is None:
             # Whoever ends its process keeps what it says, and the recording ends with it.
-            self.unfinished += 1
+            self.unjudged[result.ending()] += 1
             return
+        # Files may have other names in each run, and threads other turns.
+        place = next((p for p in sync_places(recording) if p.number == number), None)
         since = failed_at(recording)
-        if not since or self._past_the_recorder(value):
-            return
-        raised: dict[int, tuple[str, ...]] = {}
-        for number, error in value["raised"]:
-            raised[number] = (*raised.get(number, ()), error)
-        failed = FailedSync(place, raised)
-        cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.each, since=since)
-        self.failed += 1
-        self.failing.judge(run, tuple(cuts), missing_syncs(recording), failed)
+        if place is None or not since:
+            self.unjudged["it made fewer syncs"] += 1
+        elif place.ends_journal:
+            self.unjudged[f"it failed one of the {_ENDS_JOURNAL}"] += 1
+        elif why := self._past_the_recorder(result.value):
+            self.unjudged[why] += 1
+        else:
+            raised: dict[int, tuple[str, ...]] = {}
+            for operation, error in result.value["raised"]:
+                raised[operation] = (*raised.get(operation, ()), error)
+            failed = FailedSync(place, raised)
+            cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.each, since=since)
+            self.failed += 1
+            self.failing.judge(run, tuple(cuts), missing_syncs(recording), failed)

@@ -47,8 +47,6 @@ def power_section(power: Power) -> dict[str, Any]:
             "places": power.places,
             "failed": power.failed,
         }
-    if power.unfinished:
-        power.notes.append(f"{power.unfinished} runs ended with the sync that failed")
     notes = [*power.notes, *([f"not exercised: {power.unseen}"] if power.unseen else [])]
     if notes:
         data["notes"] = notes
