@@ -1,6 +1,7 @@
 """Disk images: what SQLite's own guarantees allow is found, and nothing else."""
 
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -32,6 +33,7 @@ needs_shim = pytest.mark.skipif(available() is not None, reason=str(available())
 
 OPERATIONS = 8
 ROWS = 3
+NEVER = sys.maxsize
 
 
 def commit_each(connection: sqlite3.Connection, recorder: Recorder) -> None:
@@ -354,39 +356,32 @@ def test_cuts_can_begin_at_the_sync_that_failed() -> None:
     assert (4 + 1, b"x") in {(image.position, image.files["f"]) for image in images}
 
 
-def insert_again(connection: sqlite3.Connection, recorder: Recorder) -> None:
-    """A right program, which makes a transaction again that failed."""
-    for operation in range(1, OPERATIONS + 1):
-        recorder.started(operation)
-        rows = [(operation, operation * ROWS + part) for part in range(ROWS)]
-        for _ in range(2):
-            try:
-                connection.execute("begin immediate")
-                connection.executemany("insert or ignore into t values (?, ?)", rows)
-                connection.execute("commit")
-                break
-            except sqlite3.OperationalError:
-                if connection.in_transaction:
-                    connection.execute("rollback")
-        recorder.acknowledged(operation)
+ONCE = (
+    "insert into t select ?1, randomblob(300) "
+    "where (select count(*) from t where operation = ?1) < ?2"
+)
 
 
-def record_failing(folder: Path, journal: str, synchronous: str, place: int) -> Recording:
-    folder.mkdir()
-    with (
-        Recorder(folder) as recorder,
-        closing(sqlite3.connect(folder / "a.db", isolation_level=None)) as connection,
-    ):
-        connection.execute(f"pragma journal_mode={journal}").fetchone()
-        connection.execute(f"pragma synchronous={synchronous}")
+def commit_insistently(place: int) -> Program:
+    """A right program, whose sync with this number fails: it makes a transaction again."""
+
+    def program(connection: sqlite3.Connection, recorder: Recorder) -> None:
         connection.execute("pragma wal_autocheckpoint=4").fetchone()
-        connection.execute("create table t(operation, number unique)")
-        recorder.settled()
         recorder.fail_sync(place)
-        insert_again(connection, recorder)
-        recording = recorder.recording()
-        assert not unexplained(recording, folder)
-    return recording
+        for operation in range(1, OPERATIONS + 1):
+            recorder.started(operation)
+            for _ in range(2):
+                try:
+                    connection.execute("begin immediate")
+                    connection.executemany(ONCE, [(operation, ROWS)] * ROWS)
+                    connection.execute("commit")
+                    break
+                except sqlite3.OperationalError:
+                    if connection.in_transaction:
+                        connection.execute("rollback")
+            recorder.acknowledged(operation)
+
+    return program
 
 
 @needs_shim
@@ -403,7 +398,7 @@ def test_sqlite_loses_after_a_failed_sync_only_where_its_journal_ends(
     tmp_path: Path, journal: str, synchronous: str, ends: bool
 ) -> None:
     """The end of a journal is not synced again, and the transaction counts as made."""
-    clean = record_failing(tmp_path / "clean", journal, synchronous, 1_000)
+    clean = record(tmp_path / "clean", commit_insistently(NEVER), journal, synchronous)
     made = sum(1 for place in sync_places(clean) if place.operation is None)
     places = [place for place in sync_places(clean) if place.operation is not None]
     assert len(places) > OPERATIONS
@@ -412,7 +407,8 @@ def test_sqlite_loses_after_a_failed_sync_only_where_its_journal_ends(
     for place in places:
         folder = tmp_path / str(place.number)
         folder.mkdir()
-        recording = record_failing(folder / "run", journal, synchronous, place.number - made)
+        program = commit_insistently(place.number - made)
+        recording = record(folder / "run", program, journal, synchronous)
         since = failed_at(recording)
         assert since
         if verdicts(list(PowerCuts(recording, cap=40, since=since)), folder):
