@@ -34,7 +34,7 @@ def wrong_savers() -> list[WrongSaver]:
 def effort_for(wrong: WrongSaver) -> dict[str, int]:
     """As much as it takes to see the contract broken."""
     if wrong.breaks in POWER:
-        return {"swept": 12, "images": 60, "syncs": 4}
+        return {"swept": 12, "images": 60, "syncs": 4, "disks": 6}
     if wrong.breaks in RESUMED:
         return {"graphs": 15}
     if wrong.name in RECOVERIES:

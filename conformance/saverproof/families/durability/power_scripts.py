@@ -20,7 +20,9 @@ from saverproof.scripts.verification import first_to_complain
 MOST = 400
 """Disks that a script looks at."""
 _DISKS = 40
-"""Disks of each run that is tried for a script: it looks at more."""
+"""Disks of each run with a failed sync that is tried for a script: a tenth of what it looks at, as
+one of them in which nothing is wrong costs only another attempt.
+"""
 _ANY_NUMBER = "states[: len(image.started) + 1]  # any number of them, each whole"
 _NONE_LOST = "states[len(image.acknowledged) : len(image.started) + 1]  # whatever returned"
 

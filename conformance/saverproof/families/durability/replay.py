@@ -31,7 +31,9 @@ from saverproof_reports.fault_words import KILL_OUTCOMES
 WIDTH = 1_200
 MOST_IMAGES = 1_000
 MOST_OF_ONE, DISKS = 200, 6
-"""Disks of the run in which the recorded sync fails, and of each in which another one does."""
+"""Disks of the run in which the recorded sync fails, many times what a profile tries, so that the
+recorded loss is among them; and of each run in which another one does, as ``quick`` has them.
+"""
 TIMES = 5
 INSTANTS = 20
 """A saver that works behind the back of its caller is not always as far when it is killed, and a
