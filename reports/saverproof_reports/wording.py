@@ -308,7 +308,7 @@ def power_phrase(power: Mapping[str, Any]) -> str:
     """Say in one phrase what a power cut may do to the saver's data."""
     setting = f" ({power['setting']})" if power.get("setting") else ""
     images = count_of(power["images"], "disk image")
-    return f"a power cut {_loses(power)}{setting}: {images}{_corrupt(power)}"
+    return f"a power cut {_loses(power)}{setting}: {images}{_damaged(power)}"
 
 
 def failed_syncs_phrase(power: Mapping[str, Any]) -> str:
@@ -319,8 +319,8 @@ def failed_syncs_phrase(power: Mapping[str, Any]) -> str:
     places = f"{failing['failed']:,} of {count_of(failing['places'], 'sync')}"
     images = count_of(failing["images"], "disk image")
     return (
-        f"where a sync has failed once, one that comes later {_loses(failing)} "
-        f"({places}): {images}{_corrupt(failing)}"
+        f"after a failed sync, a power cut {_loses(failing)} "
+        f"({places}): {images}{_damaged(failing)}"
     )
 
 
@@ -330,5 +330,6 @@ def _loses(power: Mapping[str, Any]) -> str:
     return f"loses {up_to if lost else 'no acknowledged work'}"
 
 
-def _corrupt(power: Mapping[str, Any]) -> str:
-    return f", {power['corrupt']:,} of them corrupt" if power["corrupt"] else ""
+def _damaged(power: Mapping[str, Any]) -> str:
+    found = ((name, power.get(name, 0)) for name in ("corrupt", "torn", "reordered"))
+    return "".join(f", {count:,} of them {name}" for name, count in found if count)

@@ -226,6 +226,7 @@ def test_what_a_power_cut_takes_after_a_failed_sync_is_told_apart() -> None:
             "images": 40,
             "lost_acknowledged_max": lost,
             "corrupt": corrupt,
+            "torn": 2 * corrupt,
             "places": 30,
             "failed": 3,
             "by_lost": {"0": 36, str(lost): 4},
@@ -240,8 +241,8 @@ def test_what_a_power_cut_takes_after_a_failed_sync_is_told_apart() -> None:
     text = " ".join(Page(html(report_of([run_event(), *events]))).text.split())
     assert "A power cut loses no acknowledged work: 9 disk images." in text
     assert (
-        "Where a sync has failed once, one that comes later loses up to 5 acknowledged operations "
-        "(3 of 30 syncs): 40 disk images, 1 of them corrupt."
+        "After a failed sync, a power cut loses up to 5 acknowledged operations "
+        "(3 of 30 syncs): 40 disk images, 1 of them corrupt, 2 of them torn."
     ) in text.replace("\xa0", " ")
 
 
