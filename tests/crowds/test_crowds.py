@@ -87,3 +87,15 @@ def test_what_cannot_stand_beside_a_mistake_is_not_hidden_by_it() -> None:
     found = judge(crowd(("mixed-batch-ignores",)))
     assert not {name: why for name, why in found.reasons.items() if "may hide" in why}
     assert found.verdicts["upsert/regular-write-first-wins"] == "held"
+
+
+def test_what_two_mistakes_answer_exactly_hides_no_third() -> None:
+    """Where the order of pending writes is wrong, another mistake would still change it."""
+    found = judge(crowd(("writes-by-row-id", "regular-write-replaced")))
+    assert not {name: why for name, why in found.reasons.items() if "may hide" in why}
+
+
+def test_what_is_never_shown_stays_hidden() -> None:
+    """Where every listing raises, nobody knows what one would show."""
+    found = judge(crowd(("list-defaults-to-root", "limit-none-raises")))
+    assert "may hide" in found.reasons["identity/parent"]

@@ -41,7 +41,7 @@ class Hiding:
         alone = self._with(own, mistake)
         if alone is None or not alone.breaches:
             return False
-        company = self._company(mistake, own)
+        company = self._company(mistake, own, alone)
         if self._tells(own, alone, company):
             return False
         kept = self._kept()
@@ -67,45 +67,49 @@ class Hiding:
         predictor.steps = before
         return predicted
 
-    def _company(self, mistake: Mistake, own: ProgramRun) -> list[Sequence[Mistake]]:
-        """Return the mistakes found with this one, first or last, where it shows in its ``own``
-        program beside them.
+    def _company(
+        self, mistake: Mistake, own: ProgramRun, alone: ProgramRun
+    ) -> list[Sequence[Mistake]]:
+        """Return the mistakes found with this one first, and last, as one saver may have them.
 
-        Elsewhere one of them takes the place of this one: a saver cannot have both.
+        A saver cannot have both in an order in which one takes the place of the other: the ``own``
+        program of this one looks where it would show, and is answered as if it were not there.
         """
-        found = self._found
-        if not found or mistake in found:
+        if not self._found or mistake in self._found:
             return []
-        without = self._with(own, *found)
-        orders = [(*found, mistake), (mistake, *found)]
-        return [each for each in orders if self._differ(without, self._with(own, *each))]
-
-    def _differ(self, one: ProgramRun | None, other: ProgramRun | None) -> bool:
-        return one is not None and other is not None and not compare(one, other).exact
+        orders = ((*self._found, mistake), (mistake, *self._found))
+        together = [(each, run) for each in orders if (run := self._with(own, *each)) is not None]
+        without = self._with(own, *self._found) if _looks(own, alone) else None
+        return [each for each, run in together if not _alike(without, run)]
 
     def _tells(
         self, run: ProgramRun, alone: ProgramRun | None, company: Sequence[Sequence[Mistake]]
     ) -> bool:
-        """Return whether a run shows what a mistake would, or tells that the saver has it not.
+        """Return whether a run shows what a mistake ``alone`` would, or that the saver has it not.
 
-        The latter if the run looked where it would show and found nothing wrong, or if it answers
-        like the mistakes found, and otherwise with this one. Two mistakes can answer right
-        together what each alone answers wrong, so that the run says nothing if its ``company``
-        answers like it.
+        The latter is so if the run looked where it would show, and found nothing wrong. It is also
+        so if the run is answered as by the mistakes found. In both cases the run says nothing if
+        the ``company`` of these and this one answers like it: two mistakes can answer right
+        together what each alone answers wrong.
         """
         if alone is None:
             return False
-        seen = [*run.breaches, *run.masked]
         said = {*signatures(run), *map(signature, run.masked)}
         if any(signature(breach) in said for breach in alone.breaches):
             return True
-        if any(self._fits(run, self._with(run, *each)) for each in company):
+        if any(_alike(run, self._with(run, *each)) for each in company):
             return False
-        looked = any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
-        return looked or bool(company and self._fits(run, self._with(run, *self._found)))
+        return _looks(run, alone) or bool(company and _alike(run, self._with(run, *self._found)))
 
-    def _fits(self, run: ProgramRun, predicted: ProgramRun | None) -> bool:
-        return predicted is not None and compare(run, predicted).exact
+
+def _alike(run: ProgramRun | None, predicted: ProgramRun | None) -> bool:
+    return run is not None and predicted is not None and compare(run, predicted).exact
+
+
+def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
+    """Return whether a run looked at a place where a mistake ``alone`` would show."""
+    seen = [*run.breaches, *run.masked]
+    return any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:
