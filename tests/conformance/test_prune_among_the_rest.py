@@ -132,6 +132,10 @@ class RefusesToPruneTooLate(RefusesToPrune):
         super().prune(thread_ids, strategy=strategy)
 
 
+class RefusesToPruneTooLateAndSortsWrongly(RefusesToPruneTooLate, WritesWithoutPath):
+    """Has both mistakes."""
+
+
 def target(saver: type[ReferenceSaver]) -> Target:
     """A target of the reference saver's kind."""
     return Target(name=saver.__name__, open=opener(saver))
@@ -166,6 +170,13 @@ def test_what_a_prune_left_goes_with_its_thread(tmp_path: Path) -> None:
     with trials_of(target(ForgetsTheNewest), tmp_path) as trials:
         run = trials.replay((*KEPT, DeleteThread("a")))
     assert {breach.contract for breach in run.breaches} == {"deletion/thread-all"}
+
+
+def test_what_a_refused_prune_changes_is_seen_behind_another_mistake(tmp_path: Path) -> None:
+    with trials_of(target(RefusesToPruneTooLateAndSortsWrongly), tmp_path) as trials:
+        run = trials.replay(WITH_DELTAS)
+    shown = {breach.contract for breach in (*run.breaches, *run.masked)}
+    assert shown == {"ordering/writes-sorted", "deletion/prune-keeps-delta-chain"}
 
 
 @pytest.mark.parametrize(

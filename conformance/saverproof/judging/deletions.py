@@ -189,20 +189,25 @@ def _is_refusal(answer: Any) -> bool:
 
 
 def _judge_refusal(context: Context, wrong_before: list[Difference]) -> None:
-    """Accept that prune refuses threads with delta channels, if it has changed nothing."""
+    """Accept that prune refuses threads with delta channels, if it has changed nothing.
+
+    That counts as evidence only where nothing was wrong before: a change would not be seen of what
+    cannot be read.
+    """
     before = {*map(_what_is_wrong, wrong_before)}
     changed = [each for each in _wrong_now(context) if _what_is_wrong(each) not in before]
     for difference in changed:
         difference.cause = Cause.REFUSED_PRUNE
-    if not changed:
+    if not changed and not wrong_before:
         context.facts.agree(facts.REFUSED_PRUNE)
 
 
 def _wrong_now(context: Context) -> list[Difference]:
-    """Check the whole store, and return the differences that this shows."""
-    known = len(context.facts.differences)
+    """Check the whole store, and return the differences that this shows, masked ones too."""
+    log = context.facts
+    known, masked = len(log.differences), len(log.masked)
     check_store(context)
-    return context.facts.differences[known:]
+    return [*log.differences[known:], *log.masked[masked:]]
 
 
 def _what_is_wrong(difference: Difference) -> tuple[Hashable, ...]:
