@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.mistakes.metadata import MetadataAs, NoneMetadataDropped
 from saverproof.mistakes.pending_writes import NoneWritesHidden
+from saverproof.mistakes.reference.reading import Blobs
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.what_is_removed import SpecialWritesNotCopied
 from saverproof.programs.steps.definitions import (
@@ -42,6 +44,13 @@ class NoRunIds(MetadataAs):
         return {key: value for key, value in metadata.items() if key != "run_id"}
 
 
+class TextOfValues(ReferenceSaver):
+    """Gives back every channel's value as text."""
+
+    def _load_values(self, blobs: Blobs) -> dict[str, Any]:
+        return {channel: str(value) for channel, value in super()._load_values(blobs).items()}
+
+
 class Both(SpecialWritesNotCopied, NoneWritesHidden):
     """Hides a None, and its copies lose interrupts."""
 
@@ -69,12 +78,13 @@ def test_so_are_copies_of_wrong_metadata(tmp_path: Path) -> None:
     assert {breach.difference.address for breach in run.masked} >= {("b", "", 1), ("c", "", 1)}
 
 
+@pytest.mark.parametrize("saver", [NoRunIds, TextOfValues])
 def test_a_copy_that_is_seen_with_its_source_for_the_first_time_is_blamed_alike(
-    tmp_path: Path,
+    saver: type[ReferenceSaver], tmp_path: Path
 ) -> None:
     """Of a history, the last checkpoint alone is looked at before it is copied."""
     program = (PutHistory("a", "", 1, 2), CopyThread("a", "b"))
-    run = run_on(NoRunIds, tmp_path, program)
+    run = run_on(saver, tmp_path, program)
     blamed = {breach.difference.address: breach.contract for breach in run.breaches}
     assert blamed["a", "", 1] == blamed["b", "", 1]
 

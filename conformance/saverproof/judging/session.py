@@ -187,7 +187,7 @@ class Session(Context):
         first = len(self.breaches)
         for difference in self.facts.differences[known[0] :]:
             contract = self._blamed_as_copied(difference) or self._blamed(difference, step)
-            for key in _facts_of(difference, {difference.kind in facts.OF_VALUES}):
+            for key in _facts_of(difference, {False, difference.kind in facts.OF_VALUES}):
                 self._first_breaches.setdefault(key, (len(self.breaches), contract))
             self.breaches.append(breach(contract, difference))
         masked = self.facts.masked[known[1] :]
@@ -201,12 +201,12 @@ class Session(Context):
         """Return the contract of the breach that showed the same of what this is a copy of."""
         _, *sources = self._sources(difference)
         for key in (key for each in sources for key in _facts_of(each, (False,))):
-            position, contract = self._first_breaches.get(key, (None, None))
-            if position is not None:
-                shown = self.breaches[position].difference
-                alike = shown.kind == difference.kind
-                if alike and same(shown.observed, difference.observed):
-                    return contract
+            if key not in self._first_breaches:
+                continue
+            position, contract = self._first_breaches[key]
+            shown = self.breaches[position].difference
+            if shown.kind == difference.kind and same(shown.observed, difference.observed):
+                return contract
         return None
 
     def _blamed_where_masked(self, difference: Difference, step: Step) -> str:
