@@ -40,7 +40,7 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
         else:
             text = f"as after the whole operation ({_shape(key, shown)})"
         lines.append(f"{place(key)}: {text}")
-    lines += _in_listings(snapshot)
+    lines += _in_listings(snapshot, before, after)
     lines += _among_all(snapshot, before, after)
     if not lines:
         return "no difference"
@@ -48,20 +48,30 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
     return "; ".join(lines[:_MOST]) + more
 
 
-def _in_listings(snapshot: Snapshot) -> Iterator[str]:
-    """The checkpoints that the listing of their thread has not as a read by id has them."""
-    for key, read in snapshot.by_key.items():
-        listing = (snapshot.listed or {}).get(key[0])
+def _in_listings(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """The checkpoints that the listing of their thread shows otherwise than a read by id does, but
+    for those of which a clean run does so.
+    """
+    usual = _unlike_in_listing(before).keys() | _unlike_in_listing(after).keys()
+    for key, how in _unlike_in_listing(snapshot).items():
+        if key not in usual:
+            yield f"{place(key)}: {how} by the listing of its thread"
+
+
+def _unlike_in_listing(look: Snapshot) -> dict[Key, str]:
+    found = {}
+    for key, read in look.by_key.items():
+        listing = (look.listed or {}).get(key[0])
         listed = None if listing is None else listing.get(key)
-        if listing is None or is_latest(key) or listed == read:
-            continue
-        how = "not shown" if listed is None else "shown" if read is None else "shown otherwise"
-        yield f"{place(key)}: {how} by the listing of its thread"
+        if listing is not None and not is_latest(key) and listed != read:
+            shown = "shown" if read is None else "shown otherwise"
+            found[key] = "not shown" if listed is None else shown
+    return found
 
 
 def _among_all(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """The checkpoints that list(None) has not as each listing of a thread has them, but for those
-    of which that is so in a clean run.
+    """The checkpoints that list(None) shows and the listing of their thread does not, or the other
+    way round, but for those of which a clean run does so.
     """
     usual = _unlike_in_all(before) | _unlike_in_all(after)
     for key in sorted(k for k in _unlike_in_all(snapshot) - usual if not is_latest(k)):
