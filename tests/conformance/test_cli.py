@@ -1,5 +1,7 @@
 """The command line as a user meets it."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,21 @@ def test_only_an_answer_ends_with_status_1(
     monkeypatch.setattr("saverproof.run.cli.list.installed", fails)
     assert run("list", "targets")[0] == status
     assert said in run("list", "targets")[1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("list", "contracts"), ("explain", "upsert/put-replaces")], ids=" ".join
+)
+def test_a_reader_who_leaves_is_no_error(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "saverproof", *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
 
 
 def test_explain_tells_all_that_is_known_of_a_contract() -> None:

@@ -4,7 +4,10 @@ Modules whose names start with an underscore have none. A subcommand is imported
 that ``saverproof --help`` and single commands start quickly.
 """
 
+import os
 import pkgutil
+import select
+import sys
 import traceback
 from importlib import import_module
 
@@ -15,6 +18,8 @@ from saverproof_reports.errors import ReportError
 
 _INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
+_NOT_READ = 141
+"""The exit status where ``head``, or whoever else reads, has left: that of SIGPIPE in shells."""
 
 
 class _Commands(click.Group):
@@ -46,10 +51,24 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(_INTERRUPTED)
-        except Exception:  # noqa: BLE001 - it is shown, and never taken for an answer
+        except Exception as error:  # noqa: BLE001 - it is shown, and never taken for an answer
+            if isinstance(error, BrokenPipeError) and _reader_has_left():
+                ctx.exit(_NOT_READ)
             traceback.print_exc()
             click.echo("an error of saverproof itself, please report it", err=True)
             ctx.exit(2)
+
+
+def _reader_has_left() -> bool:
+    """Return whether nobody reads standard output any more; what is left of it is then dropped."""
+    output, watch = sys.stdout.fileno(), select.poll()
+    watch.register(output, 0)
+    if not watch.poll(0):
+        return False
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, output)
+    os.close(nowhere)
+    return True
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -19,6 +19,17 @@ def working(what: str) -> Iterator[None]:
     yield
 
 
+class Output(Console):
+    """Standard output for tables; where its reader has left, it raises as ``print`` does."""
+
+    def __init__(self) -> None:
+        super().__init__(markup=False, highlight=False)
+
+    def on_broken_pipe(self) -> None:
+        # Rich's own would end the command with exit status 1, which says something of a saver.
+        raise BrokenPipeError
+
+
 def told(text: str, *, colour: str | None = None, bold: bool = False) -> None:
     """Write a line to standard output; its colour shows only on a terminal."""
     click.echo(click.style(text, fg=colour, bold=bold or None) if colour else text)

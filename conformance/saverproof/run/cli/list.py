@@ -2,10 +2,10 @@
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from saverproof.contracts.registry import contracts, families
+from saverproof.run.cli._console import Output
 from saverproof.run.known.shipped_files import shipped_files
 from saverproof.savers.targets.finding import installed
 
@@ -86,7 +86,7 @@ def _table(*columns: str) -> Table:
 
 
 def _show(table: Table) -> None:
-    console = Console(markup=False, highlight=False)
+    console = Output()
     # In a pipe nothing is to be wrapped: one line an entry.
     if not console.is_terminal:
         console.width = 1000
