@@ -70,3 +70,8 @@ def test_a_key_of_metadata_is_taken_out_of_a_history_too() -> None:
         {"source": "loop", "step": 1, "parents": {}},
         {"source": "loop", "step": 2, "parents": {}},
     ]
+
+
+def test_what_a_history_alone_notes_is_a_trait_of_it() -> None:
+    named = {trait.name: trait for trait in traits((PutHistory("a", "", 1, 2),))}
+    assert {"metadata 'run_id'", "metadata 'step'"} <= named.keys()

@@ -102,21 +102,28 @@ def _without_filters(program: Program, key: str | None = None, of: type = object
 
 
 def _metadata(program: Program) -> Iterator[Trait]:
-    for key in {k: None for s in program if isinstance(s, Put) for k in s.metadata or {}}:
+    for key in {key: None for step in program for key in _keys_of(step)}:
         yield _named(f"metadata {key!r}", partial(_without_metadata, key=key))
+
+
+def _keys_of(step: Step) -> Iterable[str]:
+    """Return the keys of the metadata that a step puts."""
+    if isinstance(step, PutHistory):
+        return [key for put in puts_of(step) for key in put.metadata or {}]
+    return (step.metadata or {}) if isinstance(step, Put) else ()
 
 
 def _without_metadata(program: Program, key: str) -> Program:
     def change(step: Step) -> Iterable[Step]:
-        if isinstance(step, PutHistory) and any(key in (p.metadata or {}) for p in puts_of(step)):
+        if key not in _keys_of(step):
+            yield step
+        elif isinstance(step, PutHistory):
             # Only single puts can be without a key.
             for put in puts_of(step):
                 yield from change(put)
-        elif isinstance(step, Put) and key in (step.metadata or {}):
+        elif isinstance(step, Put):
             kept = {k: v for k, v in (step.metadata or {}).items() if k != key}
             yield replace(step, metadata=kept)
-        else:
-            yield step
 
     return tuple(each for step in program for each in change(step))
 
