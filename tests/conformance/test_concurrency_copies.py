@@ -27,7 +27,7 @@ from saverproof.families.answer import Status
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.family import ConcurrencyFamily
-from saverproof.families.concurrency.graph_calls import GraphCall, GraphCalls
+from saverproof.families.concurrency.graph_calls import GraphCalls, StoringCall
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.record import SceneRecord, ShownProblem
@@ -210,27 +210,27 @@ class Thread:
 
     def __init__(self) -> None:
         self.calls = GraphCalls()
-        self.stored: list[GraphCall] = []
+        self.stored: list[StoringCall] = []
 
-    def put(self, number: int) -> GraphCall:
+    def put(self, number: int) -> StoringCall:
         return self._made({"checkpoint": {"id": f"{number}"}})
 
-    def write(self, number: int, *writes: tuple[str, Any], task: str = "t") -> GraphCall:
+    def write(self, number: int, *writes: tuple[str, Any], task: str = "t") -> StoringCall:
         return self._made({"writes": writes, "task_id": task}, number)
 
-    def _made(self, arguments: dict[str, Any], number: int | None = None) -> GraphCall:
+    def _made(self, arguments: dict[str, Any], number: int | None = None) -> StoringCall:
         place = {"thread_id": "a", "checkpoint_ns": "", "checkpoint_id": f"{number}"}
         call = self.calls._begun({"config": {"configurable": place}, **arguments})
         call.ended = next(self.calls.clock)
         self.stored.append(call)
         return call
 
-    def copied(self, *shown: GraphCall, began: int = 1000, step_began: int = 0) -> Copied:
+    def copied(self, *shown: StoringCall, began: int = 1000, step_began: int = 0) -> Copied:
         """A copy that shows these calls."""
         original, copy = (self._shown(each) for each in (self.stored, shown))
         return Copied(began, step_began, self.stored, original, copy)
 
-    def _shown(self, calls: Sequence[GraphCall]) -> ShownThread:
+    def _shown(self, calls: Sequence[StoringCall]) -> ShownThread:
         """The last write of each task to a channel replaces the others."""
         checkpoint = {"channel_values": {}, "channel_versions": {}}
         writes = {one[:3]: one for call in calls for one in call.writes}
@@ -299,7 +299,7 @@ def test_a_graph_goes_on_with_a_copy_of_before_or_after_a_step() -> None:
     began = next(thread.calls.clock)
     answered, second = thread.write(1, ("__resume__", "!"), task="0"), thread.put(2)
 
-    def first_left(*shown: GraphCall) -> int | None:
+    def first_left(*shown: StoringCall) -> int | None:
         return thread.copied(*shown, began=began, step_began=began).first_left
 
     assert first_left(first, asked) == 0

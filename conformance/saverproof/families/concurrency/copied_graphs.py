@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.concurrency.graph_calls import Address, GraphCall, Write, text_of
+from saverproof.families.concurrency.graph_calls import Address, StoringCall, Write, text_of
 from saverproof.programs.values import same, show
 
 
@@ -48,7 +48,7 @@ class Copied:
 
     began: int
     step_began: int
-    calls: Sequence[GraphCall]
+    calls: Sequence[StoringCall]
     original: ShownThread
     copy: ShownThread
     _twice: Counter[Write] = field(init=False)
@@ -76,7 +76,7 @@ class Copied:
         gone = (call.at not in self.copy.tuples or self._shows(call) is False for call in later)
         return 0 if all(gone) else None
 
-    def _shows(self, call: GraphCall) -> bool | None:
+    def _shows(self, call: StoringCall) -> bool | None:
         """Whether it shows what a call stored; None where nobody can tell."""
         there = call.at in self.copy.tuples
         if call.task is None:
@@ -84,7 +84,7 @@ class Copied:
         own = self._own(call)
         return own[0] in self.copy.writes if there and own else None
 
-    def _own(self, call: GraphCall) -> list[Write]:
+    def _own(self, call: StoringCall) -> list[Write]:
         """What no other call wrote, and the original still shows: later answers replace some."""
         return [one for one in call.writes if self._twice[one] == 1 and one in self.original.writes]
 

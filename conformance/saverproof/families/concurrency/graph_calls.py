@@ -25,10 +25,11 @@ _ORDER = {
 
 
 @dataclass(slots=True)
-class GraphCall:
-    """A put of a graph, or a put_writes by a task; between two turns of the clock, or unended.
+class StoringCall:
+    """A put of a graph, or a put_writes of one of its tasks.
 
-    ``refused`` is what it raised.
+    ``began`` and ``ended`` are turns of the clock; a call that raised has no end. ``refused`` is
+    what it raised.
     """
 
     at: Address
@@ -53,7 +54,7 @@ class GraphCalls:
     """The puts and batches of graphs, by thread."""
 
     def __init__(self) -> None:
-        self.of: dict[str, list[GraphCall]] = defaultdict(list)
+        self.of: dict[str, list[StoringCall]] = defaultdict(list)
         self.clock = itertools.count()
         self._numbers: dict[str, dict[Address, int]] = defaultdict(dict)
 
@@ -73,7 +74,7 @@ class GraphCalls:
         saver.__class__ = type(kind.__name__, (kind,), own | methods)
 
     def _watched(self, method: Any, name: str, first: str) -> Any:
-        def begun(given: tuple[Any, ...], named: Mapping[str, Any]) -> GraphCall:
+        def begun(given: tuple[Any, ...], named: Mapping[str, Any]) -> StoringCall:
             # By the base class's order: a saver may take them as *args.
             return self._begun({**dict(zip(_ORDER[name], given, strict=False)), **named})
 
@@ -90,7 +91,7 @@ class GraphCalls:
         return acall if first else call
 
     @contextmanager
-    def _noted(self, name: str, made: GraphCall) -> Iterator[None]:
+    def _noted(self, name: str, made: StoringCall) -> Iterator[None]:
         """Note how a call ends."""
         try:
             yield
@@ -108,7 +109,7 @@ class GraphCalls:
         """
         return next((call.refused for call in self.of[thread] if call.refused), None)
 
-    def _begun(self, arguments: Mapping[str, Any]) -> GraphCall:
+    def _begun(self, arguments: Mapping[str, Any]) -> StoringCall:
         place = arguments["config"]["configurable"]
         thread, namespace = str(place["thread_id"]), place.get("checkpoint_ns", "")
         task = arguments.get("task_id")
@@ -117,7 +118,7 @@ class GraphCalls:
         writes = tuple((at, str(task), channel, text_of(value)) for channel, value in written)
         numbers = self._numbers[thread]
         number = numbers.setdefault(at, len(numbers) + 1)
-        made = GraphCall(at, number, next(self.clock), task, writes)
+        made = StoringCall(at, number, next(self.clock), task, writes)
         self.of[thread].append(made)
         return made
 

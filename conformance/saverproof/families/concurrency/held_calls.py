@@ -1,4 +1,4 @@
-"""Makes calls on whole threads that are held at their places, beside what goes on."""
+"""Makes calls on whole threads, and holds each at one of its places while others go on."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Held(Protocol):
         """Whether all that went on beside it was over before it went on."""
 
     def let_go(self) -> bool:
-        """Let it go on, and wait for its end; whether it returned."""
+        """Let the call go on and wait for its end. Return whether it returned."""
 
 
-class Calls(Protocol):
-    """Who makes calls on whole threads beside what goes on. ``raised`` is what they did raise."""
+class UpkeepCalls(Protocol):
+    """Makes calls on whole threads beside graphs. ``raised`` lists what the calls raised."""
 
     raised: list[str]
 
     def hold(self, call: Call, place: Place | None) -> Held:
-        """Begin a call, and come back once it stands still at a place, or is over."""
+        """Begin a call, and return once it stands still at a place, or is over."""
 
     def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
-        """Where the call can be overtaken by a write: a method and its arguments."""
+        """Return places of the call at which a write can overtake it."""
 
 
 @dataclass(slots=True)
@@ -67,14 +67,14 @@ class HeldHere:
         return self._holding.overtaken
 
     def let_go(self) -> bool:
-        """Let it go on, and wait for its end; whether it returned."""
+        """Let the call go on and wait for its end. Return whether it returned."""
         self._holding.let_go.set()
         return self._made.result()
 
 
 @dataclass(slots=True)
 class HeldCalls:
-    """Calls of one saver, one at a time. ``raised`` is what they did raise."""
+    """Makes calls of one saver, one at a time. ``raised`` lists what the calls raised."""
 
     scene: Scene
     saver: Any
@@ -87,7 +87,7 @@ class HeldCalls:
     @classmethod
     @contextmanager
     def of(cls, scene: Scene, saver: Any) -> Iterator[Self]:
-        """Such calls, until the block is left."""
+        """Make calls of this saver until the block is left."""
         calls = cls(scene, saver)
         calls.api = api_of(scene.api, scene.loop)
         calls._tracer = calls.places.tracer(saver)
@@ -99,7 +99,7 @@ class HeldCalls:
             yield calls
 
     def begin(self, call: Call, doing: Probe) -> Made:
-        """Begin a call; what it raises is advice, to call it again."""
+        """Begin a call. What it raises is noted, not judged: it may be advice to call again."""
         self.places.begin(doing)
         (name, *given), named = call
 
@@ -138,18 +138,18 @@ class HeldCalls:
         return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
 
     def hold(self, call: Call, place: Place | None) -> HeldHere:
-        """Begin a call, and come back once it stands still at a place, or is over."""
+        """Begin a call, and return once it stands still at a place, or is over."""
         holding = Holding(place)
         made = self.begin(call, holding)
         holding.come.wait()
         return HeldHere(holding, made)
 
     def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
-        """Where the call can be overtaken by a write: a method and its arguments."""
+        """Return places of the call at which a write can overtake it."""
         return self.probed(call, Probing(lambda: self.begun(write)), most)
 
     def probed(self, call: Call, probing: PlaceProbe, most: int) -> list[Place]:
-        """Where the call is to be held, as a probe of its places tells."""
+        """Return the places at which to hold the call, as a probe of its places tells."""
         concurrent.futures.wait([self.begin(call, probing)])
         probing.end()
         return chosen(probing.free, most)

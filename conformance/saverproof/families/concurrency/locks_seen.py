@@ -1,4 +1,4 @@
-"""Tells whether anyone has a lock of a store's SQLite files, as seen from outside."""
+"""Tells from outside whether anyone has a lock of a store's SQLite files."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ for line in sys.stdin:
 
 @dataclass(slots=True)
 class LockLooks:
-    """Finds the places of a call at which nobody has a lock, in a process of their own.
+    """Finds the places of a call at which nobody has a lock.
 
-    A write that waits for a lock of SQLite sleeps, and wakes up too late to tell; and whoever opens
-    and closes a file of a process that has it open with another build of SQLite takes its locks
-    away.
+    A probing write does not tell: while it waits for a lock of SQLite it sleeps, and it wakes up
+    too late. A process of its own looks: one that opens and closes a file which it has open with
+    another build of SQLite loses the locks that it has there.
     """
 
     files: Sequence[Path]

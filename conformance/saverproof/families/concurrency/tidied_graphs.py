@@ -23,7 +23,7 @@ from saverproof.families.concurrency.graph_upkeep import (
     RunningPlayer,
     scenario,
 )
-from saverproof.families.concurrency.held_calls import Calls, Held, HeldCalls
+from saverproof.families.concurrency.held_calls import Held, HeldCalls, UpkeepCalls
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.schedules import Schedule
@@ -78,11 +78,12 @@ class NodeNotes(Notes):
 
 
 @dataclass(slots=True)
-class Played:
-    """What was seen of a graph, how often an operation was overtaken by a step, and its copies, by
-    the step beside which each was made.
+class GraphPlay:
+    """One play of a graph: what was seen of it.
 
-    ``refused`` is the first step of which the saver refused a call, and what that raised.
+    ``overtaken`` counts the steps that overtook an operation. ``copies`` are the copies of its
+    thread, by the step beside which each was made. ``refused`` is the first step of which the saver
+    refused a call, and what that call raised.
     """
 
     seen: list[Observation] = field(default_factory=list)
@@ -90,8 +91,8 @@ class Played:
     copies: dict[int, tuple[str, Copied]] = field(default_factory=dict)
     refused: tuple[int, str] | None = None
 
-    def until_refused(self) -> Played:
-        """The same until then: what is not stored from then on need not be."""
+    def until_refused(self) -> GraphPlay:
+        """Return the part before the first refused call: what follows need not be stored."""
         if self.refused is None:
             return self
         end, _ = self.refused
@@ -123,7 +124,7 @@ class TidiedGraphs:
     _calls: GraphCalls = field(default_factory=GraphCalls)
     _saver: Any = None
     _api: Api = field(init=False)
-    _held: Calls = field(init=False)
+    _held: UpkeepCalls = field(init=False)
 
     def play(self) -> None:
         """Play every scenario alone, then at places until one comes out otherwise."""
@@ -176,11 +177,11 @@ class TidiedGraphs:
 
     # --- one play --------------------------------------------------------------------------
 
-    def _played(self, one: GraphScenario, beside: Beside | None = None) -> Played:
+    def _played(self, one: GraphScenario, beside: Beside | None = None) -> GraphPlay:
         player, notes = self._player(one.graph), NodeNotes()
         player.notes = notes
         begun: list[tuple[Held, int]] = []
-        played = Played()
+        played = GraphPlay()
         steps = self.upkeep.steps(one, inside=beside.inside) if beside else range(0)
         step_began, other = 0, ""
 
@@ -246,7 +247,7 @@ class TidiedGraphs:
     # --- what differs ----------------------------------------------------------------------
 
     def _difference(
-        self, one: GraphScenario, alone: list[Observation], played: Played
+        self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> Difference | None:
         if found := first_difference(alone, played.seen):
             return found
@@ -256,7 +257,7 @@ class TidiedGraphs:
         return self._differs_with_copy(one, alone, played)
 
     def _differs_with_copy(
-        self, one: GraphScenario, alone: list[Observation], played: Played
+        self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> Difference | None:
         """Go on with the last copy of before or after a step that has one left: every other one is
         a copy of the same kind.

@@ -157,8 +157,10 @@ class UpkeepJudging:
         self.tally.handed += self.flaws.found.values()
 
     def _beside_graphs(self, upkeeps: Iterable[GraphUpkeep], hiding: set[str], places: int) -> None:
-        """Unless it is known already that nobody may tidy up so, or something else is that would
-        show here too.
+        """Play graphs beside each operation.
+
+        Left out is an operation whose contract is known to be broken, or that is answered wrongly
+        alone. So are all once a contract in ``hiding`` is broken, which would show here as well.
         """
         for upkeep in upkeeps:
             name = upkeep.contract
