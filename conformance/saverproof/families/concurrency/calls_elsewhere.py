@@ -1,4 +1,4 @@
-"""Calls on whole threads that another process makes, and holds, beside what goes on in this one."""
+"""Has another process make calls on whole threads, and hold them, beside graphs in this one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "
 
 @dataclass(slots=True)
 class CallsElsewhere:
-    """Calls of the other process's saver, one at a time. ``raised`` is what they did raise."""
+    """Has the other process call its saver, one call at a time.
+
+    ``own`` makes the writes of this process beside them. ``raised`` lists what the calls raised.
+    """
 
     own: HeldCalls
     _messages: Messages
@@ -40,18 +43,18 @@ class CallsElsewhere:
     @classmethod
     @contextmanager
     def of(cls, own: HeldCalls, meeting: Path) -> Iterator[CallsElsewhere]:
-        """Such calls, until the block is left; writes beside them are ``own``."""
+        """Meet the other process, which may end when the block is left."""
         with Meeting(meeting, HERE, 2) as met:
-            yield cls(own, Messages(met, meeting, HERE))
+            yield cls(own, Messages(met, meeting, HERE, own.scene.progress.tick))
 
     def hold(self, call: Call, place: Place | None) -> HeldElsewhere:
-        """Have a call begun; back once it stands still at a place, or is over."""
+        """Have a call begun, and return once it stands still at a place, or is over."""
         self._messages.send({"call": call, "place": encode(place)})
         self._messages.receive()
         return HeldElsewhere(self._messages, self.raised)
 
     def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
-        """Where the call can be overtaken by a write that is made here."""
+        """Return places of the call at which a write of this process can overtake it."""
         self._messages.send({"call": call, "most": most})
         while (said := self._messages.receive())["said"] == _WRITE:
             concurrent.futures.wait([self.own.begun(write)])
@@ -61,14 +64,18 @@ class CallsElsewhere:
 
 @dataclass(slots=True)
 class HeldElsewhere:
-    """A call in the other process."""
+    """A call in the other process.
+
+    ``overtaken`` says whether all that went on beside it was over before it went on; it is known
+    once the call has ended.
+    """
 
     _messages: Messages
     _raised: list[str]
     overtaken: bool = False
 
     def let_go(self) -> bool:
-        """Let it go on, and wait for its end; whether it returned."""
+        """Let the call go on and wait for its end. Return whether it returned."""
         self._messages.send(_GO_ON)
         over = self._messages.receive()
         self._raised += over["raised"]
@@ -81,20 +88,20 @@ class HeldElsewhere:
 
 
 def make_calls(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the calls that the other process asks for, until it is done."""
+    """Make the calls that the process of the graphs asks for, until that one is done."""
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
     file = Path(arguments["meeting"])
 
     def play() -> None:
         with Meeting(file, ELSEWHERE, 2) as meeting:
-            messages = Messages(meeting, file, ELSEWHERE)
+            messages = Messages(meeting, file, ELSEWHERE, scene.progress.tick)
             try:
                 # Not both at once: that is a race for a new store.
-                asked = messages.receive(scene.progress.tick)
+                asked = messages.receive()
                 with scene.saver() as saver, HeldCalls.of(scene, saver) as held:
                     while True:
                         _Answering(scene, held, messages).answer(asked)
-                        asked = messages.receive(scene.progress.tick)
+                        asked = messages.receive()
             except GoneError:
                 return
 
@@ -103,6 +110,8 @@ def make_calls(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Answering:
+    """Answers what the process of the graphs asks for."""
+
     scene: Scene
     held: HeldCalls
     messages: Messages
@@ -129,7 +138,7 @@ class _Answering:
         return self.held.probed(call, Probing(self._written, MARGIN_ELSEWHERE), most)
 
     def _written(self) -> concurrent.futures.Future[Any]:
-        """Have the other process write, which knows of no lock in this one."""
+        """Have the process of the graphs write, which knows of no lock in this one."""
         written: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
         def ask() -> None:

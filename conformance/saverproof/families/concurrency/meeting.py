@@ -56,7 +56,7 @@ class Meeting:
         self.tell(_DONE)
 
     def tell(self, steps: int) -> None:
-        """Be so far."""
+        """Tell the others that this process has come so far."""
         self._steps = steps
         _CELL.pack_into(self._cells, self._own, steps, os.getpid())
 
@@ -66,9 +66,23 @@ class Meeting:
         return steps
 
     def process(self, number: int) -> int:
-        """The id of another process that has told something."""
+        """The id of another process that has told how far it is; 0 before that."""
         process: int = _CELL.unpack_from(self._cells, number * _CELL.size)[1]
         return process
+
+    def has_died(self, number: int) -> bool:
+        """Whether another process that has told how far it is has ended without a word, as far as
+        the system tells.
+        """
+        process = self.process(number)
+        if not process:
+            return False
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        # It is a zombie until the process that started it asks how it ended.
+        return could_run(process, states="Z")
 
     def await_other(self, number: int, steps: int) -> None:
         """Wait until another process is so far, or for a long time."""
@@ -77,7 +91,7 @@ class Meeting:
             time.sleep(_NAP_S)
 
     def await_all(self, steps: int) -> None:
-        """Be so far, and wait until all the others are."""
+        """Tell the others that this process has come so far, and wait until all of them have."""
         self.tell(steps)
         for number in (at // _CELL.size for at in self._others):
             self.await_other(number, steps)

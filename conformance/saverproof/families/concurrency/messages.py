@@ -1,4 +1,4 @@
-"""What two processes that meet say to each other, one message after the other."""
+"""Messages between two processes that meet: each waits for what the other says."""
 
 from __future__ import annotations
 
@@ -14,38 +14,53 @@ _NAP_S = 0.0005
 
 
 class GoneError(Exception):
-    """The other process is done, and says nothing more."""
+    """The other process has ended, and says nothing more."""
 
 
 class Messages:
-    """The messages of one of two processes, each plain data in a file; the meeting counts them."""
+    """Sends and receives the messages of one of two processes.
 
-    def __init__(self, meeting: Meeting, file: Path, own: int) -> None:
+    Each message is plain data in a file of its own, and the meeting counts them. ``waiting`` is
+    called again and again while nothing comes: whoever only waits for the other does not hang.
+    """
+
+    def __init__(
+        self, meeting: Meeting, file: Path, own: int, waiting: Callable[[], object]
+    ) -> None:
         self._meeting = meeting
         self._file = file
+        self._waiting = waiting
         self._own, self._other = own, 1 - own
         self._sent = self._got = 0
+        # The other one has to know who may die.
+        meeting.tell(0)
 
     def send(self, said: Any) -> None:
-        """Say something."""
+        """Send a message."""
         self._sent += 1
         self._at(self._own, self._sent).write_text(json.dumps(said), encoding="utf-8")
         self._meeting.tell(self._sent)
 
-    def receive(self, waiting: Callable[[], object] = lambda: None) -> Any:
-        """Wait for what the other says next; ``waiting`` is called now and then.
+    def receive(self) -> Any:
+        """Wait for the next message of the other process, and return it.
 
         Raises:
-            GoneError: it is done.
+            GoneError: it has ended.
         """
-        while self._meeting.of(self._other) <= self._got:
-            waiting()
+        while not self._has_come():
+            # What it said last may have come before it died.
+            if self._meeting.has_died(self._other) and not self._has_come():
+                raise GoneError
+            self._waiting()
             time.sleep(_NAP_S)
         file = self._at(self._other, self._got + 1)
         if not file.exists():
             raise GoneError
         self._got += 1
         return json.loads(file.read_text(encoding="utf-8"))
+
+    def _has_come(self) -> bool:
+        return self._meeting.of(self._other) > self._got
 
     def _at(self, number: int, message: int) -> Path:
         return self._file.with_name(f"{self._file.name}-{number}-{message}.json")
