@@ -135,7 +135,8 @@ class _Answering:
         if files := list(sqlite_files(self.scene.workspace.path)):
             with LockLooks.of(files) as looks:
                 return self.held.probed(call, looks, most)
-        return self.held.probed(call, Probing(self._written, MARGIN_ELSEWHERE), most)
+        writer = self.messages.other
+        return self.held.probed(call, Probing(self._written, MARGIN_ELSEWHERE, writer), most)
 
     def _written(self) -> concurrent.futures.Future[Any]:
         """Have the process of the graphs write, which knows of no lock in this one."""

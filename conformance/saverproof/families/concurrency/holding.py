@@ -28,13 +28,16 @@ _PRACTICE, MARGIN, _LEAST_S = 3, 4, 0.002
 these first ones, and a moment more.
 """
 MARGIN_ELSEWHERE = 20
-"""The same of a write by another process, of which it is not seen whether it only waits for a
-processor: with 4, one that was free was taken for blocked once in a whole run of tests.
+"""The same of a write by another process. Between two messages both processes may sleep, so that
+none is seen to go on: with 4, a place that was free was once taken for blocked.
 """
 _GLANCE_S = 0.0005
 """Until when a write that was blocked has moved, once it is let go."""
 _VISITS = 2
 """Visits of one line that are told apart: a loop over all that is stored has no end of them."""
+
+_AT_WORK = "RD"
+"""The states of a thread that waits for nothing but a processor, or a disk."""
 
 AWAIT = "await"
 
@@ -79,10 +82,15 @@ class Probing:
     """Finds the places of a call at which a write to the same thread gets through."""
 
     def __init__(
-        self, write: Callable[[], concurrent.futures.Future[Any]], margin: int = MARGIN
+        self,
+        write: Callable[[], concurrent.futures.Future[Any]],
+        margin: int = MARGIN,
+        process: int | None = None,
     ) -> None:
+        """``process`` is the id of the one that writes, if it is another."""
         self.free: list[tuple[Place, bool]] = []
         self._write = write
+        self._process = process
         began = time.monotonic()
         for _ in range(_PRACTICE):
             concurrent.futures.wait([write()])
@@ -102,17 +110,30 @@ class Probing:
     def _is_blocked(self) -> bool:
         """Whether the write that was begun at an earlier place is not answered here either."""
         last = self._pending
-        if last is None or concurrent.futures.wait([last], _GLANCE_S).done:
+        if last is None:
             return False
-        if not _others_go_on() and stacks.of_others() == self._blocked:
+        # A write in another process may be over before the glance is, and its answer on the way.
+        goes_on = self._process is not None and self._writer_goes_on()
+        if concurrent.futures.wait([last], _GLANCE_S).done:
+            return False
+        goes_on = goes_on or self._writer_goes_on()
+        if not goes_on and stacks.of_others() == self._blocked:
             # As long as no thread has moved, or could, nothing has changed.
             return True
         return not self._is_answered(last)
 
+    def _writer_goes_on(self) -> bool:
+        """Whether a thread beside this one waits for nothing but a processor, or a disk: of this
+        process, or of the one that writes.
+        """
+        if self._process is not None and could_run(self._process, states=_AT_WORK):
+            return True
+        return could_run(os.getpid(), but=threading.get_native_id(), states=_AT_WORK)
+
     def _is_answered(self, write: concurrent.futures.Future[Any]) -> bool:
         until = time.monotonic() + _LONGEST_S
         answered = bool(concurrent.futures.wait([write], self._patience_s).done)
-        while not answered and _others_go_on() and time.monotonic() < until:
+        while not answered and self._writer_goes_on() and time.monotonic() < until:
             # On a busy machine it is late, which says nothing of what is in its way.
             answered = bool(concurrent.futures.wait([write], _GLANCE_S).done)
         self._blocked = None if answered else stacks.of_others()
@@ -125,7 +146,7 @@ class Probing:
                 self._pending = self._write()
             waited_for, until = asyncio.wrap_future(self._pending), time.monotonic() + _LONGEST_S
             await asyncio.wait([waited_for], timeout=self._patience_s)
-            while not waited_for.done() and _others_go_on() and time.monotonic() < until:
+            while not waited_for.done() and self._writer_goes_on() and time.monotonic() < until:
                 await asyncio.wait([waited_for], timeout=_GLANCE_S)
         self.free.append((place, self._pending is not None and self._pending.done()))
 
@@ -217,11 +238,6 @@ class _Awaited:
             turn += 1
             if self._places.doing is not None:
                 yield from self._places.doing.await_at(Place(AWAIT, turn)).__await__()
-
-
-def _others_go_on() -> bool:
-    """Whether another thread of this process waits for nothing but a processor, or a disk."""
-    return could_run(os.getpid(), but=threading.get_native_id(), states="RD")
 
 
 def _on_a_loop() -> bool:

@@ -62,5 +62,10 @@ class Messages:
     def _has_come(self) -> bool:
         return self._meeting.of(self._other) > self._got
 
+    @property
+    def other(self) -> int:
+        """The id of the other process, once it has messages to send."""
+        return self._meeting.process(self._other)
+
     def _at(self, number: int, message: int) -> Path:
         return self._file.with_name(f"{self._file.name}-{number}-{message}.json")
