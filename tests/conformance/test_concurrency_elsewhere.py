@@ -107,6 +107,7 @@ def opens_once(workspace: WorkspaceLike) -> Any:
 SAVERS = SimpleNamespace(
     owned=target(name="owned")(opens_once),
     dies=target(name="dies")(opener(DiesOfACopy)),
+    on_the_loop=target(name="on-the-loop")(opener(SqliteReference)),
     log=target(name="log")(opener(LogFileReference)),
     by_namespace=target(name="by-namespace")(opener(CopiesByNamespace)),
     **{
@@ -245,6 +246,15 @@ def test_a_store_of_one_process_tells_nothing(tmp_path: Path) -> None:
     seen = seen_beside(CallKind.COPY, "owned", tmp_path)
     assert (seen.met, seen.record.found) == (False, {})
     assert any("owned" in note for note in seen.record.tally.notes)
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_call_that_nobody_can_overtake_is_named(tmp_path: Path) -> None:
+    # It makes all its calls on the event loop: no line of them is a place.
+    seen = seen_beside(CallKind.COPY, "on_the_loop", tmp_path, "async")
+    assert (seen.met, seen.record.found, seen.record.tally.unknown) == (False, {}, {})
+    (note,) = seen.record.tally.notes
+    assert "by another process: held at no place" in note
 
 
 # -- locks ----------------------------------------------------------------------------------

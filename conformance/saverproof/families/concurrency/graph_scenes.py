@@ -132,7 +132,7 @@ def _loss(upkeep: GraphUpkeep) -> str:
 def _played(
     bench: CallerBench, upkeep: GraphUpkeep, arguments: Mapping[str, Any]
 ) -> list[TrialResult]:
-    """What the process says in which graphs were played, and that of who tidied up, if another."""
+    """Return what the process of the graphs says, then the one that tidied up, if it is another."""
     with bench.store() as store:
         if not upkeep.elsewhere:
             return [bench.played(tidied_graphs.play, {**store, **arguments})]
@@ -145,7 +145,7 @@ def _played(
 
 
 def _seen(results: Sequence[TrialResult]) -> dict[str, Any]:
-    """What both processes say."""
+    """Join what both processes say."""
     seen: dict[str, Any] = dict(results[0].value)
     for result in results[1:]:
         other = result.value
@@ -173,6 +173,9 @@ def _judged(
     compared = [one for one in seen["plays"] if one["overtaken"] and one["refused"] is None]
     right = [one for one in compared if one["difference"] is None]
     tally.agreed(upkeep.contract, len(right))
+    played_out = still is None and not seen["trouble"]
+    if upkeep.elsewhere and played_out and not any(one["overtaken"] for one in seen["plays"]):
+        tally.note(f"{upkeep.scene}: held at no place did a step of a graph overtake it")
     if refused:
         record.refused.add(upkeep.contract)
         plays = f"{len(refused)} of {len(seen['plays'])} plays"
