@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Self
@@ -81,6 +82,21 @@ class LogThatGivesUp(LogWrittenAnew):
 
 class RefusesUntilReopened(OtherLog):
     log_class = LogThatGivesUp
+
+
+class LogBehindQueue(Log):
+    """A thread writes and syncs what is queued, and every caller waits until it has."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.writer = ThreadPoolExecutor(1)
+
+    def append(self, events: list[Event]) -> None:
+        self.writer.submit(super().append, events).result()
+
+
+class SyncsBehindItsBack(OtherLog):
+    log_class = LogBehindQueue
 
 
 class LogThatEnds(Log):
@@ -163,6 +179,7 @@ def in_mode(journal: str, synchronous: str) -> Target:
 
 writes_anew = of(WritesAnew)
 refuses_until_reopened = of(RefusesUntilReopened)
+syncs_behind_its_back = of(SyncsBehindItsBack)
 ends_its_process = of(EndsItsProcess)
 waits_for_ever = of(WaitsForEver)
 of_any_name = of(OfAnyName)
@@ -194,7 +211,13 @@ def shown_by(where: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Findi
     [
         *(
             pytest.param(name, marks=needs_calls)
-            for name in ("logged", "writes_anew", "refuses_until_reopened", "at_opening")
+            for name in (
+                "logged",
+                "writes_anew",
+                "refuses_until_reopened",
+                "syncs_behind_its_back",
+                "at_opening",
+            )
         ),
         *(
             pytest.param(name, marks=needs_shim)
