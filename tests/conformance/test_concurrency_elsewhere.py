@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import concurrency_support
+from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.conformance.test_concurrency_copies import (
     CopiesAnOlderMoment,
@@ -44,11 +45,13 @@ from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.scripts import script
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef
+from saverproof.scripts.opening import opening_of
 
 HERE = "tests.conformance.test_concurrency_elsewhere"
 
@@ -225,6 +228,25 @@ def test_a_finding_is_played_again(tmp_path: Path) -> None:
 
     assert again("questions_first") is Status.FAILING
     assert again("older_moment") is Status.FIXED
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize(
+    ("kind", "name", "api"),
+    [(CallKind.PRUNE, "questions", "sync"), (CallKind.COPY, "table_by_table", "async")],
+)
+def test_a_script_of_two_processes_shows_it(
+    kind: CallKind, name: str, api: str, tmp_path: Path
+) -> None:
+    (shown,) = seen_beside(kind, name, tmp_path, api).record.found.values()
+    _, made = plan_for(name, tmp_path, api)
+    opening = opening_of(made)
+    assert opening is not None
+    text = script(made, opening, shown.problem.contract, shown.scene, api)
+    status, said = ended(text, tmp_path)
+    assert (status, shown.problem.contract in said) == (1, True)
+    right = text.replace(f"SAVERS.{name}(", "SAVERS.older_moment(")
+    assert ended(right, tmp_path) == (0, "")
 
 
 @pytest.mark.usefixtures("shared_harness")

@@ -71,13 +71,17 @@ def beside(kind: CallKind) -> dict[str, Any]:
     return {"scene": SCENE, "kind": kind.value, "early": True}
 
 
-def held(saver: type, at: str, kind: CallKind = CallKind.PRUNE) -> dict[str, Any]:
+def held(
+    saver: type, at: str, kind: CallKind = CallKind.PRUNE, *, elsewhere: bool = False
+) -> dict[str, Any]:
     """A scene in which an operation is held at a line of a saver, while a graph goes on."""
     method = {CallKind.PRUNE: "prune"}.get(kind, kind.value)
     lines, first = inspect.getsourcelines(getattr(saver, method))
     line = max(number for number, text in enumerate(lines, first) if at in text)
     place = encode(Place(inspect.getfile(saver), line))
     upkeep = UPKEEP_OF_GRAPHS[kind]
+    if elsewhere:
+        upkeep = upkeep.by_another()
     return {"scene": upkeep.scene, "name": upkeep.names[0], "inside": False, "place": place}
 
 
@@ -136,6 +140,17 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         DELETION,
         "runs-deleted-with-new-questions",
         held(RunsDeletedWithNewQuestions, "super().delete", CallKind.DELETE_RUN),
+    ),
+    "a graph beside another process that prunes": (
+        PRUNE,
+        "prune-writes-answers-anew",
+        held(PruneWritesAnswersAnew, "super().prune(", elsewhere=True) | {"inside": True},
+    ),
+    "another process that copies beside a graph": (
+        COPY,
+        "copy-of-questions-first",
+        held(CopyOfQuestionsFirst, "with self.database", CallKind.COPY, elsewhere=True)
+        | {"differs": "the copy"},
     ),
     "a copy": (COPY, "copy-table-by-table", beside(CallKind.COPY)),
     "a copy of namespaces": (COPY, "copy-row-by-row", beside(CallKind.COPY)),

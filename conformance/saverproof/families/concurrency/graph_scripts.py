@@ -31,7 +31,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
     upkeep, known = SCENES[scene["scene"]], scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
     differs = scene.get("differs", "the graph")
-    if upkeep.elsewhere or "place" not in scene or differs == "with the copy" or not all(inputs):
+    if "place" not in scene or differs == "with the copy" or not all(inputs):
         return {}
     place, make = decode(Place, scene["place"]), maker(known.graph, api)
     # A node on the event loop's own thread cannot wait until the call is held.
@@ -50,6 +50,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
         "torn": differs == "the copy",
         "inside": inside,
         "awaits": place.file == AWAIT,
+        "elsewhere": upkeep.elsewhere,
         "file": os.path.basename(place.file),
         "line": place.line,
         "time": place.time,
@@ -58,7 +59,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
 
 def graph_imports(scene: Mapping[str, Any], api: str) -> list[str]:
     """The imports that the graph needs."""
-    more = ["import contextvars", "import itertools", "import types"]
+    more = ["import contextvars", "import itertools", "import json", "import types"]
     return [*more, *imports_of(maker(scenario(scene["name"]).graph, api))]
 
 

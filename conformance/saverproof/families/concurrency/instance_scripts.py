@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.families.concurrency.agreeing import Asking, Reader
 from saverproof.families.concurrency.contract_ids import INSTANCES
+from saverproof.families.concurrency.other_process import STARTED, as_the_other
 from saverproof.programs.steps import definitions as steps
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
@@ -34,11 +35,12 @@ def instances_script(target: Target, opening: Opening, asking: Asking, api: str)
         f"    {complaint('{expected}', '{observed}')}",
     ]
     if beside:
-        lines = opening.opened(opening.opened(lines, "reader"))
+        lines = opening.in_folder(opening.opened(opening.opened(lines, "reader")))
     else:
-        other = f"with subprocess.Popen({_COMMAND}, {_PIPES}, text=True) as other:"
-        lines = opening.opened([other, *indented([*_ELSEWHERE, *lines])])
-    lines = [*([] if beside else _asked_by_others(calls, opening)), *opening.in_folder(lines)]
+        lines = [f"with {STARTED} as other:", *indented([*_ELSEWHERE, *lines])]
+        answering = ["for _ in sys.stdin:", f"    print({calls.wait}asked(saver), flush=True)"]
+        there = as_the_other(opening, answering)
+        lines = [*there, *opening.in_folder(opening.opened(lines))]
     body = [
         *helpers(writer, opening),
         f"{calls.define} asked(saver):",
@@ -48,20 +50,11 @@ def instances_script(target: Target, opening: Opening, asking: Asking, api: str)
     return script(promise_of(INSTANCES), target.name, opening, body, writer.imports)
 
 
-_COMMAND = "[sys.executable, __file__, path]"
-_PIPES = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
 _ELSEWHERE = (
     "def elsewhere():",
     "    print(file=other.stdin, flush=True)",
     "    return other.stdout.readline()[:-1] or sys.exit(2)  # it has ended, and said why",
 )
-
-
-def _asked_by_others(calls: CallSource, opening: Opening) -> list[str]:
-    """What the script does as another process: it answers whenever it is asked."""
-    answering = ["for _ in sys.stdin:", f"    print({calls.wait}asked(saver), flush=True)"]
-    answering = ["path = sys.argv[1]", *opening.opened(answering), "sys.exit()"]
-    return ["if len(sys.argv) > 1:  # the other process", *indented(answering)]
 
 
 def _expression(question: steps.Step, writer: ScriptWriter) -> str:

@@ -28,6 +28,7 @@ from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
+from saverproof.families.concurrency.other_process import STARTED, as_the_other
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.script_calls import listing_words, waiting_words
@@ -185,6 +186,7 @@ class _Words:
             meta='{"source": "input", "step": -1}',
             why_so_often=SCHEDULING,
             complaint=complaint,
+            started=STARTED,
             opened_first=_text(self.opening.opened(["pass  # so that the driver is loaded"])),
             listing=lambda config: self.unmanaged.listing(api, "saver", config),
             result=lambda call: f"saver.{call}" if api == "sync" else f"(await saver.a{call})",
@@ -211,8 +213,11 @@ class _Words:
         times: int,
         readers: Sequence[str] = (),
         more: Sequence[str] = (),
+        elsewhere: str = "",
     ) -> str:
-        """The end of a script: savers opened in a folder, and a function called with them."""
+        """The end of a script: savers opened in a folder, and a function called with them; or one
+        called ``elsewhere``, with the saver of another process.
+        """
         names = dict.fromkeys(("saver", *readers))
         lines = [self.calls.function(function, "saver", *readers, *more)]
         for name in reversed(names):
@@ -220,4 +225,7 @@ class _Words:
         lines = self.opening.in_folder(lines)
         if times > 1:
             lines = [f"for _ in range({times}):  # {SCHEDULING}", *indented(lines)]
+        if elsewhere:
+            there = as_the_other(self.opening, [self.calls.function(elsewhere, "saver")])
+            lines = [*there, *lines]
         return "\n".join(main(lines, coroutine=self.calls.in_coroutine))
