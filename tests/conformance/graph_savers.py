@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
@@ -117,6 +118,35 @@ class Fails(Base):
         if self.puts % 3 == 0:
             raise OSError("disk gone")
         return super().put(*arguments)
+
+
+class RefusesInside(Base):
+    """Questions of subgraphs raise, of which LangGraph tells nobody."""
+
+    def put_writes(self, config: Any, writes: Writes, task_id: str, task_path: str = "") -> None:
+        if config["configurable"].get("checkpoint_ns") and writes[0][0] == "__interrupt__":
+            self._refused(config, writes, task_id)
+        else:
+            super().put_writes(config, writes, task_id, task_path)
+
+    def _refused(self, config: Any, writes: Writes, task_id: str) -> None:
+        raise OSError("disk gone")
+
+
+class LosesInside(RefusesInside):
+    """Questions of subgraphs are not kept."""
+
+    def _refused(self, config: Any, writes: Writes, task_id: str) -> None:
+        pass
+
+
+class TriesAgainInside(RefusesInside):
+    """Questions of subgraphs are kept at the second attempt."""
+
+    def _refused(self, config: Any, writes: Writes, task_id: str) -> None:
+        with contextlib.suppress(OSError):
+            super()._refused(config, writes, task_id)
+        Base.put_writes(self, config, writes, task_id)
 
 
 class WrongOrder(Base):

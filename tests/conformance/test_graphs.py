@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,21 @@ def assert_rightly_blamed(wrong: Any, outcome: Outcome) -> None:
         assert finding.expected != finding.observed
         assert len(finding.steps) == 1 + len(finding.program["steps"])
         assert finding.reproducer
+        refused = ", after put raised OSError('disk gone')" in finding.observed
+        assert refused is (wrong is graph_savers.Fails)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_call_that_only_a_subgraph_was_refused_is_named(api: str, tmp_path: Path) -> None:
+    def observed(kind: Any) -> str:
+        found = judged(memory_target(kind), tmp_path, api).findings
+        return next((one.observed for one in found if one.contract == SAME), "")
+
+    refused, lost = observed(graph_savers.RefusesInside), observed(graph_savers.LosesInside)
+    told = r", after put_writes in namespace '[^']+' raised OSError\('disk gone'\)$"
+    assert lost
+    assert re.sub(told, "", refused) == lost != refused
+    assert observed(graph_savers.TriesAgainInside) == ""
 
 
 def _opening(kind: Any) -> str:

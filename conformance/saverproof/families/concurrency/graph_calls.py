@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 from collections import defaultdict
@@ -12,16 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.families.graph.normalise import plain, without_ids
+from saverproof.families.graph.storing import watch
 
 Address = tuple[str, str]
 """Namespace and id of a checkpoint."""
 Write = tuple[Address, str, str, str]
 """A checkpoint, a task, a channel, and what was written."""
-
-_ORDER = {
-    "put": ("config", "checkpoint", "metadata", "new_versions"),
-    "put_writes": ("config", "writes", "task_id", "task_path"),
-}
 
 
 @dataclass(slots=True)
@@ -59,40 +54,13 @@ class GraphCalls:
         self._numbers: dict[str, dict[Address, int]] = defaultdict(dict)
 
     def watch(self, saver: Any, api: str) -> None:
-        """Note every put and put_writes of a saver object from now on.
-
-        It becomes one of a subclass whose methods have the signatures of its own, at which
-        LangGraph looks; copies of it are watched too.
-        """
-        kind, first = type(saver), "a" if api == "async" else ""
-        methods = {
-            f"{first}{name}": self._watched(getattr(kind, f"{first}{name}"), name, first)
-            for name in _ORDER
-        }
-        # Where its own code is, is asked of its class.
-        own = {"__slots__": (), "__module__": kind.__module__}
-        saver.__class__ = type(kind.__name__, (kind,), own | methods)
-
-    def _watched(self, method: Any, name: str, first: str) -> Any:
-        def begun(given: tuple[Any, ...], named: Mapping[str, Any]) -> StoringCall:
-            # By the base class's order: a saver may take them as *args.
-            return self._begun({**dict(zip(_ORDER[name], given, strict=False)), **named})
-
-        @functools.wraps(method)
-        def call(saver: Any, *given: Any, **named: Any) -> Any:
-            with self._noted(name, begun(given, named)):
-                return method(saver, *given, **named)
-
-        @functools.wraps(method)
-        async def acall(saver: Any, *given: Any, **named: Any) -> Any:
-            with self._noted(name, begun(given, named)):
-                return await method(saver, *given, **named)
-
-        return acall if first else call
+        """Note every put and put_writes of a saver object from now on."""
+        watch(saver, api, self._noted)
 
     @contextmanager
-    def _noted(self, name: str, made: StoringCall) -> Iterator[None]:
-        """Note how a call ends."""
+    def _noted(self, name: str, arguments: Mapping[str, Any]) -> Iterator[None]:
+        """Note how a call begins and ends."""
+        made = self._begun(arguments)
         try:
             yield
         except Exception as error:
@@ -101,11 +69,8 @@ class GraphCalls:
         made.ended = next(self.clock)
 
     def refused(self, thread: str) -> str | None:
-        """What the first call of a thread raised that did, whether or not its graph was told.
-
-        LangGraph makes these calls in the background, and what they raise is told as its loop is
-        left (`langgraph.pregel._executor.BackgroundExecutor.__exit__`), unless that ends in
-        another exception already: so nobody is told where a subgraph asks, or a node has failed.
+        """What the first call of a thread raised that did, whether or not its graph was told; see
+        :class:`~saverproof.families.graph.storing.Refusals`.
         """
         return next((call.refused for call in self.of[thread] if call.refused), None)
 

@@ -22,6 +22,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.steps import GraphStep
+from saverproof.families.graph.storing import Refusals, watch
 from saverproof.families.items import ItemPlan
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.calling import api_of
@@ -112,6 +113,16 @@ class GraphBench:
         expected = self.expected(play)
         with self.store() as store:
             return self.compared(play, expected, store.saver)
+
+    def refused(self, play: Play) -> str:
+        """Return the first call that a saver opened for this play alone refuses, in words; "" if
+        it refuses none.
+        """
+        refusals = Refusals()
+        with self.store() as store:
+            watch(store.saver, self.plan.api, refusals.around)
+            self.compared(play, self.expected(play), store.saver)
+        return next(iter(refusals.told), "")
 
     def unsteady(self, play: Play, expected: list[Observation], until: int) -> bool:
         """Return whether InMemorySaver, fast or slow, itself varies in the first ``until`` steps.

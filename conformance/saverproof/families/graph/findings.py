@@ -38,7 +38,7 @@ def finding(
         phase="graph",
         summary=summary + where,
         expected=show(difference.expected, _WIDTH),
-        observed=show(difference.observed, _WIDTH),
+        observed=_observed(bench, play, difference, steady=steady),
         steps=(
             f"graph {graph!r}: {getdoc(maker(graph, plan.api))}",
             *(describe(step) for step in play.scenario.program),
@@ -47,6 +47,12 @@ def finding(
         reproducer=script,
         mistakes_alike=mistakes_alike(bench, play, difference) if steady else (),
     )
+
+
+def _observed(bench: GraphBench, play: Play, difference: GraphDifference, *, steady: bool) -> str:
+    shown = show(difference.observed, _WIDTH)
+    refused = bench.refused(play) if steady else ""
+    return f"{shown}, after {refused}" if refused else shown
 
 
 def program_json(play: Play, contract: str) -> dict[str, Any]:
