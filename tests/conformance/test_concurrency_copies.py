@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import concurrency_support
+from tests.reference.database import Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers import opener
 from tests.wrong_savers.in_threads import InThreads
@@ -93,7 +95,91 @@ class DeletesTheRunsItFound(InThreads, SqliteReference):
                     )
 
 
+class WithNewest(Database):
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS newest (thread, ns, id, PRIMARY KEY (thread, ns))"
+        )
+
+
+class NotesTheNewest(InThreads, SqliteReference):
+    """Notes which checkpoint is the newest, and goes on with no thread that lacks it."""
+
+    database_class = WithNewest
+
+    def put(self, config: Any, *given: Any) -> Any:
+        thread, ns = self._thread_of(config), self._put_ns(config)
+        with self.database.reading():
+            noted = self.database.rows(
+                "SELECT id FROM newest WHERE thread = ? AND ns = ?", thread, ns
+            )
+            if noted and not self._rows(PLACE, thread, ns, *noted[0]):
+                raise RuntimeError("the newest checkpoint is missing")
+        return super().put(config, *given)
+
+    def _insert_checkpoint(self, row: Any) -> None:
+        super()._insert_checkpoint(row)
+        self.database.run("INSERT OR REPLACE INTO newest VALUES (?, ?, ?)", *self._place(row))
+
+    def _place(self, row: Any) -> tuple[str, str, str]:
+        return row.thread, row.ns, row.id
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        with self.database.writing():
+            self._copy_checkpoints(source_thread_id, target_thread_id)
+            self._copy_writes(source_thread_id, target_thread_id)
+            self._copy_newest(source_thread_id, target_thread_id)
+
+    def _copy_newest(self, source: str, target: str) -> None:
+        self.database.run(
+            "INSERT OR REPLACE INTO newest SELECT ?, ns, id FROM newest WHERE thread = ?",
+            *(target, source),
+        )
+
+
+class CopiesTheNewestLast(NotesTheNewest):
+    """Notes of a copy what is the newest of its source by then."""
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        with self.database.writing():
+            self._copy_checkpoints(source_thread_id, target_thread_id)
+            self._copy_writes(source_thread_id, target_thread_id)
+        with self.database.writing():
+            self._copy_newest(source_thread_id, target_thread_id)
+
+
+class ReadsNoLaggingCopy(CopiesTheNewestLast):
+    """Lists no thread that lacks what is noted to be the newest."""
+
+    def list(self, config: Any, **options: Any) -> Iterator[Any]:
+        if config is not None:
+            noted = self.database.rows(
+                "SELECT ns, id FROM newest WHERE thread = ?", self._thread_of(config)
+            )
+            for ns, id in noted:
+                if not self._rows(PLACE, self._thread_of(config), ns, id):
+                    raise RuntimeError("the newest checkpoint is missing")
+        yield from super().list(config, **options)
+
+
+class RefusesOnceAfterACopy(CopiesAnOlderMoment):
+    """Loses its connection with the first call for the first copy."""
+
+    lost = False
+
+    def put_writes(self, config: Any, *given: Any, **named: Any) -> None:
+        if "copy-" in self._thread_of(config) and not type(self).lost:
+            type(self).lost = True
+            raise ConnectionError("gone")
+        super().put_writes(config, *given, **named)
+
+
 SAVERS = SimpleNamespace(
+    notes_newest=target(name="notes-newest")(opener(NotesTheNewest)),
+    newest_last=target(name="newest-last")(opener(CopiesTheNewestLast)),
+    not_read=target(name="not-read")(opener(ReadsNoLaggingCopy)),
+    refuses_once=target(name="refuses-once")(opener(RefusesOnceAfterACopy)),
     questions_first=target(name="questions-first")(opener(CopyOfQuestionsFirst)),
     questions_away=target(name="questions-away")(opener(CopyTakesQuestionsAway)),
     table_by_table=target(name="table-by-table")(opener(CopyTableByTable)),
@@ -143,6 +229,7 @@ def seen_beside(kind: CallKind, name: str, folder: Path, api: str = "sync") -> S
     ("kind", "name"),
     [
         (CallKind.COPY, "older_moment"),
+        (CallKind.COPY, "notes_newest"),
         # What its own thread loses is another matter: that of late writers.
         (CallKind.DELETE, "two_transactions"),
         (CallKind.DELETE_RUN, "runs_it_found"),
@@ -178,6 +265,8 @@ def test_what_is_broken_at_rest_is_another_familys(
         (CallKind.PRUNE, "chains", "older_moment", "as without the prune", "[]"),
         (CallKind.COPY, "questions_first", "older_moment", "at one moment", "part of one batch"),
         (CallKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"),
+        (CallKind.COPY, "newest_last", "notes_newest", "what the call gave", "newest checkpoint"),
+        (CallKind.COPY, "not_read", "notes_newest", "can be read", "newest checkpoint is missing"),
         (CallKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),
         (CallKind.DELETE, "tables_anew", "two_transactions", "as without the deletion", "nothing"),
         (CallKind.DELETE_RUN, "new_questions", "runs_it_found", "as without the deletion", ""),
@@ -200,6 +289,15 @@ def test_a_finding_is_told_and_played_again(
 
     assert again(wrong) is Status.FAILING
     assert again(right) is Status.FIXED
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_copy_with_which_a_graph_was_refused_once_says_nothing(tmp_path: Path) -> None:
+    seen = seen_beside(CallKind.COPY, "refuses_once", tmp_path)
+    assert seen.record.found == {}
+    (note,) = seen.record.tally.notes
+    assert "were refused a call" in note
+    assert "ConnectionError('gone')" in note
 
 
 # -- copies, by hand ----------------------------------------------------------------------

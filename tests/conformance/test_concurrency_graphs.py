@@ -21,11 +21,16 @@ from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import PRUNE
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
+from saverproof.families.concurrency.graph_differences import (
+    GONE_ON,
+    Difference,
+    difference_at_rest,
+    first_difference,
+)
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.holding import AWAIT, Holding, Place, Places, Probing, chosen
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.schedules import UPKEEP
-from saverproof.families.concurrency.tidied_graphs import first_difference
 from saverproof.families.graph.runner import RESULT, STATE, Observation
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.savers.targets.loading import load
@@ -316,7 +321,15 @@ def test_a_step_that_raised_says_nothing_and_what_is_lost_afterwards_does() -> N
     assert first_difference(alone, alone) is None
     assert first_difference(alone, seen({"raised": "locked"}, {"next": []})) is None
     lost = first_difference(alone, seen({"log": ["in"]}, {"next": []}))
-    assert lost == [0, STATE, "['next']", "['ask']", "[]", False]
+    assert lost == Difference(0, STATE, "['next']", "['ask']", "[]")
     unread = first_difference(alone, seen({"log": ["in"]}, {"raised": "gone"}))
     assert unread is not None
-    assert unread[1] == STATE
+    assert unread.kind == STATE
+
+
+def test_where_nobody_is_beside_it_a_step_that_raises_says_something() -> None:
+    alone = [Observation(0, RESULT, {"log": ["in"]})]
+    assert difference_at_rest(alone, alone) is None
+    wrong = difference_at_rest(alone, [Observation(0, RESULT, {"raised": "gone"})])
+    expected, observed = "{'log': ['in']}", "{'raised': 'gone'}"
+    assert wrong == Difference(0, RESULT, "", expected, observed, GONE_ON, raised=True)

@@ -43,7 +43,7 @@ class Copied:
     """A copy that was made from ``began`` on, beside a step that began when ``step_began``.
 
     ``calls`` are those of the graph until the step was over; ``original`` and ``copy`` are what is
-    shown of both threads then, when all is quiet.
+    shown of both threads then, when all is quiet, and ``unread`` what one of them raised.
     """
 
     began: int
@@ -51,6 +51,7 @@ class Copied:
     calls: Sequence[StoringCall]
     original: ShownThread
     copy: ShownThread
+    unread: str | None = None
     _twice: Counter[Write] = field(init=False)
 
     def __post_init__(self) -> None:

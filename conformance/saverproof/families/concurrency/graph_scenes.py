@@ -11,6 +11,7 @@ from typing import Any
 from saverproof.families.concurrency import calls_elsewhere, tidied_graphs
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
+from saverproof.families.concurrency.graph_differences import COPY, GRAPH, Difference
 from saverproof.families.concurrency.graph_upkeep import (
     DELTA,
     UPKEEP_OF_GRAPHS,
@@ -195,7 +196,7 @@ def _judged(
             record.saw_alone([problem], flaws.look_into_program(alone))
         else:
             told = {"name": one["scenario"], "inside": one["inside"], "place": one["place"]}
-            told["differs"] = _what_differs(one)
+            told["differs"] = decode(Difference, one["difference"]).of
             record.saw([problem], scene | told)
     if still is not None and still["hung"]:
         how = f"no answer for {still['seconds']:g} s"
@@ -209,26 +210,20 @@ def _judged(
     return bool(right)
 
 
-def _what_differs(play: Mapping[str, Any]) -> str:
-    """The graph, the copy, or a graph that goes on with the copy."""
-    _, kind, *_, with_copy = play["difference"]
-    if with_copy:
-        return "with the copy"
-    return "the copy" if kind == tidied_graphs.COPY else "the graph"
-
-
 def _problem(upkeep: GraphUpkeep, play: Mapping[str, Any], api: str) -> Problem:
-    position, kind, path, expected, observed, with_copy = play["difference"]
-    beside = f"beside a {upkeep.doing}"
-    if kind == tidied_graphs.COPY:
+    found = decode(Difference, play["difference"])
+    expected = found.expected
+    if found.of == COPY:
         summary = "a copy is of no moment, with whose thread a graph goes on meanwhile"
     else:
-        who = "a graph that goes on with a copy" if with_copy else f"a graph {beside}"
-        summary = f"{who} comes out otherwise: {MEANING[kind]}"
-        at = path and f", at {path}"
-        expected = f"as without the {upkeep.doing}, {MEANING[kind]}{at}: {expected}"
-    steps = tuple(_steps(upkeep, play, position, api))
-    return Problem(upkeep.contract, summary, expected, observed, steps=steps)
+        beside = f"a graph beside a {upkeep.doing}"
+        who = beside if found.of == GRAPH else "a graph that goes on with a copy"
+        what = MEANING[found.kind]
+        summary = f"{who} comes out otherwise: {what}"
+        at = found.path and f", at {found.path}"
+        expected = f"as without the {upkeep.doing}, {what}{at}: {expected}"
+    steps = tuple(_steps(upkeep, play, found.position, api))
+    return Problem(upkeep.contract, summary, expected, found.observed, steps=steps)
 
 
 def _steps(upkeep: GraphUpkeep, play: Mapping[str, Any], position: int, api: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from saverproof.families.concurrency.graph_differences import COPY, GRAPH
 from saverproof.families.concurrency.graph_scenes import SCENES
 from saverproof.families.concurrency.graph_upkeep import FIRST_OF_NEW, scenario
 from saverproof.families.concurrency.holding import AWAIT, Place
@@ -30,8 +31,8 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
     """The graph, what it is given, and where a call is held; {} for what a script cannot say."""
     upkeep, known = SCENES[scene["scene"]], scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
-    differs = scene.get("differs", "the graph")
-    if "place" not in scene or differs == "with the copy" or not all(inputs):
+    differs = scene.get("differs", GRAPH)
+    if "place" not in scene or differs not in (GRAPH, COPY) or not all(inputs):
         return {}
     place, make = decode(Place, scene["place"]), maker(known.graph, api)
     # A node on the event loop's own thread cannot wait until the call is held.
@@ -47,7 +48,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
         "target": ', f"{thread}-{len(seen)}"' if upkeep.kind is CallKind.COPY else "",
         "old": FIRST_OF_NEW if upkeep.kind is CallKind.DELETE_RUN else 0,
         "other": inputs[0] if upkeep.kind is CallKind.DELETE else "",
-        "torn": differs == "the copy",
+        "torn": differs == COPY,
         "inside": inside,
         "awaits": place.file == AWAIT,
         "elsewhere": upkeep.elsewhere,

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from langsmith.run_helpers import tracing_context
 
+from saverproof.errors import describe
 from saverproof.families.concurrency.calls_elsewhere import CallsElsewhere
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.graph_calls import GraphCalls
+from saverproof.families.concurrency.graph_differences import (
+    COPY,
+    Difference,
+    first_difference,
+    first_error,
+)
 from saverproof.families.concurrency.graph_upkeep import (
     THREAD,
     UPKEEP_OF_GRAPHS,
@@ -26,29 +34,21 @@ from saverproof.families.concurrency.graph_upkeep import (
 from saverproof.families.concurrency.held_calls import Held, HeldCalls, UpkeepCalls
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.resumed_copies import ResumedCopies
 from saverproof.families.concurrency.schedules import Schedule
-from saverproof.families.graph.comparing import narrowed
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.node_log import Notes
-from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation, ends_in_error
+from saverproof.families.graph.normalise import without_ids
+from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.programs.steps.codec import encode
-from saverproof.programs.values import same, show
 from saverproof.savers.targets.calling import Api, api_of, every
 from saverproof_faults.kill import Acks
 
 MODE = "async"
 """As graphs save unless they are told otherwise; every release of LangGraph knows it."""
 PROBE_TASK = "00000000-0000-4000-8000-0000000000aa"
-COPY = "copy"
-"""The kind of a difference in a copy itself; others are those of observations."""
-_WIDTH = 600
 _ONE_MOMENT = "the thread as it was at one moment while it was copied"
-
-Difference = list[Any]
-"""Position, kind and path of what differs first, both in words, and whether it is in a graph that
-goes on with a copy.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +153,13 @@ class TidiedGraphs:
 
     def _differs(self, one: GraphScenario, beside: Beside, alone: list[Observation]) -> bool:
         played = self._played(one, beside)
-        difference = self._difference(one, alone, played.until_refused())
+        difference = self._difference(one, alone, played)
         error = played.refused[1] if played.refused else first_error(alone, played.seen)
+        if difference is not None and difference.raised:
+            # Nobody is beside what came of a copy, and still a connection may be lost once.
+            again = self._difference(one, alone, self._played(one, beside))
+            error = difference.observed if again is None else error
+            difference = again
         if error is not None:
             self.raised.append(f"graph: {error}"[:120])
         self.plays.append(
@@ -164,7 +169,7 @@ class TidiedGraphs:
                 "inside": beside.inside,
                 "overtaken": played.overtaken,
                 "refused": error,
-                "difference": difference,
+                "difference": encode(difference),
             }
         )
         self.scene.progress.tick()
@@ -249,52 +254,44 @@ class TidiedGraphs:
     def _difference(
         self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> Difference | None:
+        """What differs first in the part before the first refused call."""
+        played = played.until_refused()
         if found := first_difference(alone, played.seen):
             return found
         for position, (_, copied) in played.copies.items():
+            if copied.unread:
+                read = "a copy and its source that can be read"
+                return Difference(position, STATE, "", read, copied.unread, COPY, raised=True)
             if flaw := copied.flaw():
-                return [position, COPY, "", _ONE_MOMENT, flaw, False]
-        return self._differs_with_copy(one, alone, played)
-
-    def _differs_with_copy(
-        self, one: GraphScenario, alone: list[Observation], played: GraphPlay
-    ) -> Difference | None:
-        """Go on with the last copy of before or after a step that has one left: every other one is
-        a copy of the same kind.
-        """
-        for position, (prefix, copied) in reversed(played.copies.items()):
-            left = copied.first_left
-            if left is None or position + left >= len(one.program):
-                continue
-            first = position + left
-            player = self._player(one.graph, prefix)
-            seen = [
-                Observation(first + each.position, each.kind, each.value)
-                for each in player.play(one.program[first:])
-            ]
-            found = first_difference([each for each in alone if each.position >= first], seen)
-            return found and [*found[:-1], True]
-        return None
+                return Difference(position, STATE, "", _ONE_MOMENT, flaw, COPY)
+        player = partial(self._player, one.graph)
+        return ResumedCopies(one, alone, player, self._calls).difference(played.copies)
 
     def _copied(self, player: RunningPlayer, other: str, began: int, step_began: int) -> Copied:
         """What is shown of a thread and of its copy, when all is quiet."""
         thread = player.prefix + THREAD
         calls = list(self._calls.of[thread])
         spaces = dict.fromkeys(call.at[0] for call in calls)
-        original, copy = (
-            ShownThread.of(
-                found
-                for namespace in spaces
-                for found in self._api.items(
-                    self._saver,
-                    "list",
-                    every,
-                    {"configurable": {"thread_id": name, "checkpoint_ns": namespace}},
-                )
-            )
-            for name in (thread, other + THREAD)
-        )
+        try:
+            original = self._shown(thread, spaces)
+            copy = self._shown(other + THREAD, spaces)
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            nothing = ShownThread.of(())
+            unread = without_ids(describe(error))
+            return Copied(began, step_began, calls, nothing, nothing, unread)
         return Copied(began, step_began, calls, original, copy)
+
+    def _shown(self, thread: str, spaces: Iterable[str]) -> ShownThread:
+        return ShownThread.of(
+            found
+            for namespace in spaces
+            for found in self._api.items(
+                self._saver,
+                "list",
+                every,
+                {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}},
+            )
+        )
 
     # --- places ----------------------------------------------------------------------------
 
@@ -318,34 +315,6 @@ class TidiedGraphs:
         return self._held.free_places(call, write, self.most)
 
 
-def first_difference(alone: list[Observation], seen: list[Observation]) -> Difference | None:
-    """What differs first.
-
-    A step that raised says nothing: a lock that is held may have its time. What is lost shows when
-    all is quiet.
-    """
-    differ = _first_that_differs(alone, seen)
-    if differ is None or ends_in_error(differ[1]):
-        return None
-    wanted, found = differ
-    path, *both = narrowed("", wanted.value, found.value)
-    shown = (show(one, _WIDTH) for one in both)
-    return [wanted.position, wanted.kind, path, *shown, False]
-
-
-def first_error(alone: list[Observation], seen: list[Observation]) -> str | None:
-    """What a step raised if it is the first difference: nothing after it is compared."""
-    differ = _first_that_differs(alone, seen)
-    return str(differ[1].value) if differ is not None and ends_in_error(differ[1]) else None
-
-
-def _first_that_differs(
-    alone: list[Observation], seen: list[Observation]
-) -> tuple[Observation, Observation] | None:
-    pairs = zip(alone, seen, strict=False)
-    return next(((one, two) for one, two in pairs if not same(one.value, two.value)), None)
-
-
 def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Play graphs of these names, and someone who tidies up; see :class:`TidiedGraphs`."""
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
@@ -358,7 +327,7 @@ def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
         "plays": list(graphs.plays),
         "raised": list(graphs.raised),
         "steady": graphs.steady,
-        "at_rest": graphs.at_rest,
+        "at_rest": encode(graphs.at_rest),
         "trouble": played["trouble"],
         "standstill": played["standstill"],
     }

@@ -55,7 +55,7 @@ def compare(
         value = _in_namespaces_listed(wanted, found)
         if contract in differences or same(value, found.value):
             continue
-        parts = _part(value, found.value)
+        parts = differing_part(value, found.value)
         differences[contract] = GraphDifference(
             contract, wanted.position, wanted.kind, *parts, whole=found.value
         )
@@ -90,7 +90,7 @@ def blamed(scenario: GraphScenario, seen: Observation) -> str:
     return SAME
 
 
-def _part(expected: Any, observed: Any) -> tuple[str, Any, Any]:
+def differing_part(expected: Any, observed: Any) -> tuple[str, Any, Any]:
     """Return what differs as :func:`narrowed` does, but an exception as a whole: no part of what
     was expected says which it was.
     """

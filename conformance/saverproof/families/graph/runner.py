@@ -51,6 +51,11 @@ def raised(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == {_RAISED}
 
 
+def error_of(text: str) -> dict[str, str]:
+    """Return what is observed of an exception."""
+    return {_RAISED: text}
+
+
 def ends_in_error(seen: Observation) -> bool:
     """Return whether a call raised, at once or after parts of a stream."""
     chunks = seen.value if isinstance(seen.value, list) else [seen.value]
@@ -123,7 +128,7 @@ class Player:
         except (KeyboardInterrupt, NoCheckpoint):
             raise
         except BaseException as error:  # noqa: BLE001 - nodes fail on purpose, and savers may
-            return {_RAISED: without_ids(describe(error))}
+            return error_of(without_ids(describe(error)))
         finally:
             self.seconds += time.perf_counter() - started
 
@@ -219,7 +224,7 @@ class Player:
                 self._graph, "stream", take, step.given, self._config(step.thread), **named
             )
         except Exception as error:  # noqa: BLE001 - a part of what the caller sees
-            chunks.append({_RAISED: describe(error)})
+            chunks.append(error_of(describe(error)))
         return plain(chunks)
 
     def _listed(self, step: steps.History) -> Any:
