@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
 
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import Shelf, Store
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_from, state_of
 from tests.right_savers.registry import right
@@ -19,12 +23,28 @@ from tests.right_savers.registry import right
 class FilePerThread(StateFileReference):
     before: dict[str, str]
     """What the files hold, by thread."""
+    parsed: dict[str, dict[tuple[str, str], Shelf]]
+    """By text, what the files held after the last call, unless that failed: most are the same."""
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = super().at(path)
+        saver.parsed = {}
+        return saver
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        with super().turn():
+            yield
+            for (thread, ns), shelf in self.store.shelves.items():
+                self.parsed.setdefault(self.before[thread], {})[thread, ns] = shelf
 
     def catch_up(self) -> None:
+        known, self.parsed = self.parsed, {}
         self.store.shelves, self.before = {}, {}
         for file in sorted(self.folder.glob("*.json")):
             text = file.read_text(encoding="utf-8")
-            shelves = state_from(text).shelves
+            shelves = known.get(text) or state_from(text).shelves
             self.store.shelves |= shelves
             self.before |= {thread: text for thread, _ in shelves}
 
@@ -33,6 +53,7 @@ class FilePerThread(StateFileReference):
         for thread in sorted(self.before.keys() | after.keys()):
             if self.before.get(thread) != after.get(thread):
                 self._store(thread, after.get(thread))
+        self.before = after
 
     def _texts(self) -> dict[str, str]:
         threads: dict[str, Store] = {}
