@@ -17,7 +17,9 @@ PAGE = 2
 LATEST_S = 0.002
 
 
-@right("a listing is fetched page by page, each after a random while", about={"resources"})
+@right(
+    "a listing is fetched page by page, each after a random while", about={"ordering", "resources"}
+)
 class LazyPages(SqliteReference):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -34,9 +34,10 @@ ON_THE_LOOP = {
 class RightSaver:
     """A saver that keeps every promise, in a way of its own.
 
-    `about` are the families, of those that take long, that its design puts to the test. `declines`
-    are capabilities that it does without, `advice` the contracts of level `should` that
-    it does not follow, `unjudged` those that nothing can be said of, each with the reason.
+    `about` are the families, of those in which not all are judged by day, that its design puts to
+    the test. `declines` are capabilities that it does without, `advice` the contracts of level
+    `should` that it does not follow, `unjudged` those that nothing can be said of, each with the
+    reason.
     """
 
     name: str
