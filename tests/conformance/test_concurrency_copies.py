@@ -31,7 +31,7 @@ from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_calls import GraphCalls, StoringCall
 from saverproof.families.concurrency.graph_scenes import beside_graphs
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.graph_upkeep import INSIDE, UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.record import SceneRecord, ShownProblem
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
@@ -175,7 +175,79 @@ class RefusesOnceAfterACopy(CopiesAnOlderMoment):
         super().put_writes(config, *given, **named)
 
 
+class WithAnswers(Database):
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS answers (thread, ns, id, PRIMARY KEY (thread, ns, id))"
+        )
+
+
+class NotesAnswers(InThreads, SqliteReference):
+    """Notes which checkpoint was answered until the next one is there: only then the answers
+    count.
+    """
+
+    database_class = WithAnswers
+
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[Any]) -> None:
+        super()._insert_writes(place, rows)
+        if any(row.channel == "__resume__" for row in rows):
+            self.database.run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", *place)
+
+    def _insert_checkpoint(self, row: Any) -> None:
+        super()._insert_checkpoint(row)
+        self.database.run("DELETE FROM answers WHERE thread = ? AND ns = ?", row.thread, row.ns)
+
+    def get_tuple(self, config: Any) -> Any:
+        found = super().get_tuple(config)
+        if found is None:
+            return None
+        place = found.config["configurable"]
+        noted = self.database.rows(
+            f"SELECT id FROM answers WHERE {PLACE}",
+            *(place["thread_id"], place["checkpoint_ns"], place["checkpoint_id"]),
+        )
+        kept = [one for one in found.pending_writes if noted or one[1] != "__resume__"]
+        return found._replace(pending_writes=kept)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        with self.database.writing():
+            self._copy_checkpoints(source_thread_id, target_thread_id)
+            self._copy_writes(source_thread_id, target_thread_id)
+            answered = self._answered(source_thread_id)
+        with self.database.writing():
+            for place in self._noted(answered, source_thread_id):
+                self.database.run(
+                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", target_thread_id, *place
+                )
+
+    def _answered(self, thread: str) -> Sequence[tuple[str, str]]:
+        return self.database.rows("SELECT ns, id FROM answers WHERE thread = ?", thread)
+
+    def _noted(self, answered: Sequence[tuple[str, str]], source: str) -> Sequence[tuple[str, str]]:
+        """What is noted of a copy of which this was answered when its rows were copied."""
+        return answered
+
+
+class CopiesAnswersLast(NotesAnswers):
+    """Notes of a copy what has not been gone on from by then."""
+
+    def _noted(self, answered: Sequence[tuple[str, str]], source: str) -> Sequence[tuple[str, str]]:
+        return self._answered(source)
+
+
+class CopiesNoAnswers(NotesAnswers):
+    """Notes nothing of a copy, whoever is beside it."""
+
+    def _noted(self, answered: Sequence[tuple[str, str]], source: str) -> Sequence[tuple[str, str]]:
+        return ()
+
+
 SAVERS = SimpleNamespace(
+    notes_answers=target(name="notes-answers")(opener(NotesAnswers)),
+    answers_last=target(name="answers-last")(opener(CopiesAnswersLast)),
+    no_answers=target(name="no-answers")(opener(CopiesNoAnswers)),
     notes_newest=target(name="notes-newest")(opener(NotesTheNewest)),
     newest_last=target(name="newest-last")(opener(CopiesTheNewestLast)),
     not_read=target(name="not-read")(opener(ReadsNoLaggingCopy)),
@@ -215,11 +287,13 @@ def plan_for(name: str, folder: Path, api: str) -> tuple[ItemPlan, Any]:
     return ItemPlan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder)), made
 
 
-def seen_beside(kind: CallKind, name: str, folder: Path, api: str = "sync") -> Seen:
+def seen_beside(
+    kind: CallKind, name: str, folder: Path, api: str = "sync", graphs: Sequence[str] = ()
+) -> Seen:
     plan, made = plan_for(name, folder, api)
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
     with CallerBench.of(plan, made) as bench:
-        met = beside_graphs(bench, record, flaws, UPKEEP_OF_GRAPHS[kind], 6)
+        met = beside_graphs(bench, record, flaws, UPKEEP_OF_GRAPHS[kind], 6, graphs)
     return Seen(met, record, frozenset(flaws.known))
 
 
@@ -298,6 +372,23 @@ def test_a_copy_with_which_a_graph_was_refused_once_says_nothing(tmp_path: Path)
     (note,) = seen.record.tally.notes
     assert "were refused a call" in note
     assert "ConnectionError('gone')" in note
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_copy_of_the_middle_of_a_step_is_resumed(tmp_path: Path) -> None:
+    def seen(name: str) -> Seen:
+        # Of two questions one by one each copy between steps is as it is at rest.
+        return seen_beside(CallKind.COPY, name, tmp_path, graphs=[INSIDE])
+
+    found = seen("answers_last").found
+    assert found.problem.contract == UPKEEP_OF_GRAPHS[CallKind.COPY].contract
+    assert "as with a thread that shows the same" in found.problem.expected
+    assert "with the copy of the last step: go on" in found.problem.steps[-1]
+    right = seen("notes_answers")
+    assert right.met
+    assert (right.record.found, right.record.tally.notes, right.record.raised) == ({}, [], {})
+    at_rest = seen("no_answers")
+    assert (at_rest.record.found, at_rest.behind) == ({}, {"deletion/copy-complete"})
 
 
 # -- copies, by hand ----------------------------------------------------------------------

@@ -21,7 +21,7 @@ Write = tuple[Address, str, str, str]
 
 @dataclass(slots=True)
 class StoringCall:
-    """A put of a graph, or a put_writes of one of its tasks.
+    """A put of a graph, or a put_writes of one of its tasks, which has this ``path``.
 
     ``began`` and ``ended`` are turns of the clock; a call that raised has no end. ``refused`` is
     what it raised.
@@ -35,6 +35,7 @@ class StoringCall:
     writes: tuple[Write, ...] = ()
     ended: int | None = None
     refused: str | None = None
+    path: str = ""
 
     def describe(self) -> str:
         """In words."""
@@ -83,7 +84,8 @@ class GraphCalls:
         writes = tuple((at, str(task), channel, text_of(value)) for channel, value in written)
         numbers = self._numbers[thread]
         number = numbers.setdefault(at, len(numbers) + 1)
-        made = StoringCall(at, number, next(self.clock), task, writes)
+        path = arguments.get("task_path", "")
+        made = StoringCall(at, number, next(self.clock), task, writes, path=path)
         self.of[thread].append(made)
         return made
 

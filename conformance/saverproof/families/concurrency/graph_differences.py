@@ -9,9 +9,10 @@ from saverproof.families.graph.comparing import differing_part
 from saverproof.families.graph.runner import Observation, ends_in_error
 from saverproof.programs.values import same, show
 
-GRAPH, COPY, GONE_ON = "the graph", "the copy", "with the copy"
+GRAPH, COPY = "the graph", "the copy"
+GONE_ON, RESUMED = "with the copy", "with a copy of the middle of a step"
 """In what something differs: the graph itself, the copy of its thread, or a graph that goes on with
-the copy.
+such a copy.
 """
 _WIDTH = 600
 
@@ -21,7 +22,9 @@ class Difference:
     """What differs first: the step, the kind of observation, the path to the part of it that
     differs, and both in words.
 
-    ``of`` says in what it differs. ``raised`` says that nothing came out but an error.
+    ``of`` says in what it differs. ``raised`` says that nothing came out but an error. ``copied``
+    is the step beside which a copy was made that was resumed, and ``at_rest`` says that one of the
+    same thread that was made at rest comes out otherwise, too.
     """
 
     position: int
@@ -31,6 +34,8 @@ class Difference:
     observed: str
     of: str = GRAPH
     raised: bool = False
+    copied: int | None = None
+    at_rest: bool = False
 
 
 def first_difference(

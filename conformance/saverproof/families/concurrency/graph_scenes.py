@@ -11,7 +11,7 @@ from typing import Any
 from saverproof.families.concurrency import calls_elsewhere, tidied_graphs
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
-from saverproof.families.concurrency.graph_differences import COPY, GRAPH, Difference
+from saverproof.families.concurrency.graph_differences import COPY, GRAPH, RESUMED, Difference
 from saverproof.families.concurrency.graph_upkeep import (
     DELTA,
     UPKEEP_OF_GRAPHS,
@@ -28,12 +28,14 @@ from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
+from saverproof.families.graph.steps import Invoke
 from saverproof.programs import removals, small
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
+    GetTuple,
     ListTuples,
     Program,
     Step,
@@ -83,6 +85,8 @@ _ALONE: Mapping[CallKind, Program] = {
     CallKind.PRUNE: _alone(small.PRUNE, "a"),
     CallKind.COPY: (
         *_alone(CopyThread("a", "c"), "c"),
+        GetTuple("c", ""),
+        GetTuple("c", _CHILD),
         ListTuples("a", ""),
         ListTuples("a", _CHILD),
     ),
@@ -221,12 +225,17 @@ def _problem(upkeep: GraphUpkeep, play: Mapping[str, Any], api: str) -> Problem:
         what = MEANING[found.kind]
         summary = f"{who} comes out otherwise: {what}"
         at = found.path and f", at {found.path}"
-        expected = f"as without the {upkeep.doing}, {what}{at}: {expected}"
-    steps = tuple(_steps(upkeep, play, found.position, api))
+        how = f"without the {upkeep.doing}"
+        if found.of == RESUMED:
+            how = "with a thread that shows the same, stored call by call"
+        expected = f"as {how}, {what}{at}: {expected}"
+    steps = tuple(_steps(upkeep, play, found, api))
     return Problem(upkeep.contract, summary, expected, found.observed, steps=steps)
 
 
-def _steps(upkeep: GraphUpkeep, play: Mapping[str, Any], position: int, api: str) -> Iterator[str]:
+def _steps(
+    upkeep: GraphUpkeep, play: Mapping[str, Any], found: Difference, api: str
+) -> Iterator[str]:
     known = scenario(play["scenario"])
     place = decode(Place, play["place"])
     yield f"graph {known.graph!r}: {getdoc(maker(known.graph, api))}"
@@ -234,6 +243,10 @@ def _steps(upkeep: GraphUpkeep, play: Mapping[str, Any], position: int, api: str
     steps = upkeep.steps(known, inside=play["inside"])
     each = "the last step" if len(steps) == 1 else "each step"
     yield f"beside {each} a {upkeep.doing}: called as {begins}, held {place.describe()}"
-    for number, step in enumerate(known.program[: position + 1]):
+    own = found.position if found.copied is None else found.copied
+    for number, step in enumerate(known.program[: own + 1]):
         run = upkeep.run_of(number)
         yield describe(step) + (f", in {run}" if run else "")
+    if found.copied is not None:
+        for step in (Invoke(None), *known.program[own + 1 : found.position + 1]):
+            yield f"with the copy of the last step: {describe(step)}"

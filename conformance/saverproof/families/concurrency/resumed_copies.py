@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from saverproof.families.concurrency import copies_by_hand
 from saverproof.families.concurrency.copied_graphs import Copied
 from saverproof.families.concurrency.graph_calls import GraphCalls
-from saverproof.families.concurrency.graph_differences import Difference, difference_at_rest
+from saverproof.families.concurrency.graph_differences import (
+    RESUMED,
+    Difference,
+    difference_at_rest,
+)
 from saverproof.families.concurrency.graph_upkeep import THREAD, RunningPlayer
 from saverproof.families.graph.runner import RESULT, Observation, error_of
 from saverproof.families.graph.scenarios import GraphScenario
-from saverproof.families.graph.steps import Program
+from saverproof.families.graph.steps import Invoke, Program
 
 Copies = dict[int, tuple[str, Copied]]
 """What begins the name of each copy, by the step beside which it was made."""
@@ -30,6 +35,17 @@ class ResumedCopies:
     calls: GraphCalls
 
     def difference(self, copies: Copies) -> Difference | None:
+        """What differs first with a copy."""
+        middle = {
+            # The last of each kind of step: every other one is a copy of the same kind.
+            type(self.one.program[position]): (position, *copy)
+            for position, copy in copies.items()
+            if copy[1].first_left is None
+        }
+        resumed = (self._resumed(*each) for each in middle.values())
+        return next(filter(None, resumed), None) or self._gone_on(copies)
+
+    def _gone_on(self, copies: Copies) -> Difference | None:
         """What differs with the last copy of before or after a step that has one left: every other
         one is a copy of the same kind.
         """
@@ -39,15 +55,49 @@ class ResumedCopies:
                 continue
             first = position + left
             wanted = [each for each in self.alone if each.position >= first]
-            program = self.one.program[first:]
-            return difference_at_rest(wanted, list(self._seen(prefix, program, first)))
+            return difference_at_rest(wanted, self._seen(prefix, self.one.program[first:], first))
         return None
 
-    def _seen(self, prefix: str, program: Program, first: int) -> Iterator[Observation]:
+    def _resumed(self, position: int, prefix: str, copied: Copied) -> Difference | None:
+        """What differs with a copy of the middle of a step if it is resumed there, from a thread
+        that shows the same, but was never copied.
+        """
+        program = (Invoke(None), *self.one.program[position + 1 :])
+        wanted = self._by_hand(prefix, copied, program, position)
+        if wanted is None:
+            return None
+        found = difference_at_rest(wanted, self._seen(prefix, program, position))
+        if found is None:
+            return None
+        again = self._by_hand(prefix, copied, program, position, copy=True)
+        at_rest = again is None or difference_at_rest(wanted, again) is not None
+        return replace(found, of=RESUMED, copied=position, at_rest=at_rest)
+
+    def _by_hand(
+        self, prefix: str, copied: Copied, program: Program, first: int, *, copy: bool = False
+    ) -> list[Observation] | None:
+        """What is seen with a thread that shows what the copy does, stored call by call, or with a
+        copy of that which is made when all is quiet. None where it cannot be stored so.
+        """
+        own = f"{prefix}by-hand-{'source' if copy else 'alone'}-"
+        player = self.player(own)
+        try:
+            if not copies_by_hand.store(player.api, player.saver, copied, own + THREAD):
+                return None
+            if copy:
+                source, own = own, f"{prefix}by-hand-copy-"
+                player.api.call(player.saver, "copy_thread", source + THREAD, own + THREAD)
+        except Exception:  # noqa: BLE001 - a saver may raise anything
+            return None
+        return self._seen(own, program, first)
+
+    def _seen(self, prefix: str, program: Program, first: int) -> list[Observation]:
         """What is seen of a program, whose first step is the one of this number."""
+        seen = []
         for each in self.player(prefix).play(program):
             value = each.value
             if each.kind == RESULT and (refused := self.calls.refused(prefix + THREAD)):
                 # Its graph need not have been told.
                 value = error_of(refused)
-            yield replace(each, position=first + each.position, value=value)
+            seen.append(replace(each, position=first + each.position, value=value))
+        return seen

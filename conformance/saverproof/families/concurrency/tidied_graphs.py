@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,6 +13,7 @@ from typing import Any
 from langsmith.run_helpers import tracing_context
 
 from saverproof.errors import describe
+from saverproof.families.concurrency import copies_by_hand
 from saverproof.families.concurrency.calls_elsewhere import CallsElsewhere
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
@@ -42,7 +43,7 @@ from saverproof.families.graph.normalise import without_ids
 from saverproof.families.graph.runner import RESULT, STATE, WRITES, Observation
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.programs.steps.codec import encode
-from saverproof.savers.targets.calling import Api, api_of, every
+from saverproof.savers.targets.calling import Api, api_of
 from saverproof_faults.kill import Acks
 
 MODE = "async"
@@ -141,17 +142,20 @@ class TidiedGraphs:
 
     def _play_all(self, scenarios: list[GraphScenario]) -> None:
         alone = {one.name: self._played(one).seen for one in scenarios}
-        found = self._places(scenarios[0])
+        places = self._places(scenarios[0])
         # A node on the event loop's own thread cannot wait until a call is held.
         ways = (False, True) if self.scene.api == "sync" else (False,)
-        for place in found:
+        for place in places:
             for one in scenarios:
                 for inside in ways:
-                    if self._differs(one, Beside(place, inside), alone[one.name]):
-                        self._look_again(one, alone[one.name])
+                    found = self._differs(one, Beside(place, inside), alone[one.name])
+                    if found is not None:
+                        self._look_again(one, alone[one.name], found)
                         return
 
-    def _differs(self, one: GraphScenario, beside: Beside, alone: list[Observation]) -> bool:
+    def _differs(
+        self, one: GraphScenario, beside: Beside, alone: list[Observation]
+    ) -> Difference | None:
         played = self._played(one, beside)
         difference = self._difference(one, alone, played)
         error = played.refused[1] if played.refused else first_error(alone, played.seen)
@@ -173,12 +177,14 @@ class TidiedGraphs:
             }
         )
         self.scene.progress.tick()
-        return difference is not None
+        return difference
 
-    def _look_again(self, one: GraphScenario, alone: list[Observation]) -> None:
+    def _look_again(self, one: GraphScenario, alone: list[Observation], found: Difference) -> None:
         """Whether it comes out otherwise by itself, or where all is over before each step."""
         self.steady = first_difference(alone, self._played(one).seen) is None
-        self.at_rest = self._difference(one, alone, self._played(one, Beside()))
+        self.at_rest = (
+            found if found.at_rest else self._difference(one, alone, self._played(one, Beside()))
+        )
 
     # --- one play --------------------------------------------------------------------------
 
@@ -273,25 +279,15 @@ class TidiedGraphs:
         calls = list(self._calls.of[thread])
         spaces = dict.fromkeys(call.at[0] for call in calls)
         try:
-            original = self._shown(thread, spaces)
-            copy = self._shown(other + THREAD, spaces)
+            original, copy = (
+                copies_by_hand.shown(self._api, self._saver, name, spaces)
+                for name in (thread, other + THREAD)
+            )
         except Exception as error:  # noqa: BLE001 - a saver may raise anything
             nothing = ShownThread.of(())
             unread = without_ids(describe(error))
             return Copied(began, step_began, calls, nothing, nothing, unread)
         return Copied(began, step_began, calls, original, copy)
-
-    def _shown(self, thread: str, spaces: Iterable[str]) -> ShownThread:
-        return ShownThread.of(
-            found
-            for namespace in spaces
-            for found in self._api.items(
-                self._saver,
-                "list",
-                every,
-                {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}},
-            )
-        )
 
     # --- places ----------------------------------------------------------------------------
 
