@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import itertools
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.wrong_savers.in_threads import InThreads
 
 from saverproof import target
 from saverproof.families.answer import Status
-from saverproof.families.concurrency import reporting
+from saverproof.families.concurrency import holding, reporting
 from saverproof.families.concurrency.contract_ids import PRUNE
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
@@ -278,6 +279,26 @@ def test_a_call_stands_still_at_its_place_once() -> None:
 
     assert asyncio.run(both()) == ("an answer", 2)
     assert (turns, holding_at.overtaken) == ([0, 1, 2, 3], True)
+
+
+@pytest.mark.parametrize("at_work", [True, False])
+def test_a_call_is_held_for_as_long_as_the_others_are_at_work(
+    at_work: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, glances = Holding(A), itertools.count(1)
+
+    def go_on(process: int | None) -> bool:
+        number = next(glances)
+        if number == 100:
+            held.let_go.set()
+        # Between two calls they wait for a moment.
+        return at_work and number % 10 == 0
+
+    monkeypatch.setattr(holding, "others_go_on", go_on)
+    monkeypatch.setattr(holding, "_LONGEST_S", 0.0)
+    monkeypatch.setattr(holding, "_LATEST_S", 3600.0)
+    held.at(A)
+    assert held.overtaken is at_work
 
 
 async def _wrapped(call: Any) -> Any:

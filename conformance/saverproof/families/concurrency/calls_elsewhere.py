@@ -124,7 +124,8 @@ class _Answering:
             self.messages.send({"said": _FOUND, "places": encode(places)})
             return
         known = len(self.held.raised)
-        held = self.held.hold(call, asked["place"] and decode(Place, asked["place"]))
+        place = asked["place"] and decode(Place, asked["place"])
+        held = self.held.hold(call, place, self.messages.other)
         self.messages.send(_COME)
         self.messages.receive()
         returned = held.let_go()

@@ -137,9 +137,11 @@ class HeldCalls:
             return self._pool.submit(make)
         return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
 
-    def hold(self, call: Call, place: Place | None) -> HeldHere:
-        """Begin a call, and return once it stands still at a place, or is over."""
-        holding = Holding(place)
+    def hold(self, call: Call, place: Place | None, process: int | None = None) -> HeldHere:
+        """Begin a call, and return once it stands still at a place, or is over. ``process`` is the
+        one that goes on meanwhile, if it is another.
+        """
+        holding = Holding(place, process)
         made = self.begin(call, holding)
         holding.come.wait()
         return HeldHere(holding, made)

@@ -22,6 +22,12 @@ from saverproof.process import stacks
 
 _LONGEST_S = 0.5
 """How long a call is held at most, where the others wait for it: a step of a graph takes less."""
+_LATEST_S = 2.0
+"""The same where the others go on, as on a busy machine: databases wait for a lock for longer."""
+_GLANCES = 20
+"""Glances one after the other, all of which have to find the others waiting: between two calls
+nobody goes on for a moment.
+"""
 _NAP_S = 0.001
 _PRACTICE, MARGIN, _LEAST_S = 3, 4, 0.002
 """A write that nothing is in the way of takes at most so many times as long as one did before, of
@@ -123,12 +129,7 @@ class Probing:
         return not self._is_answered(last)
 
     def _writer_goes_on(self) -> bool:
-        """Whether a thread beside this one waits for nothing but a processor, or a disk: of this
-        process, or of the one that writes.
-        """
-        if self._process is not None and could_run(self._process, states=_AT_WORK):
-            return True
-        return could_run(os.getpid(), but=threading.get_native_id(), states=_AT_WORK)
+        return others_go_on(self._process)
 
     def _is_answered(self, write: concurrent.futures.Future[Any]) -> bool:
         until = time.monotonic() + _LONGEST_S
@@ -156,14 +157,25 @@ class Probing:
             concurrent.futures.wait([self._pending])
 
 
+def others_go_on(process: int | None) -> bool:
+    """Whether a thread beside this one waits for nothing but a processor, or a disk: of this
+    process, or of another one that is beside it.
+    """
+    if process is not None and could_run(process, states=_AT_WORK):
+        return True
+    return could_run(os.getpid(), but=threading.get_native_id(), states=_AT_WORK)
+
+
 class Holding:
     """Stands still at a place, once, until ``let_go`` is set. Without a place it never does.
 
-    ``come`` is set when the call has come there, or is over.
+    ``come`` is set when the call has come there, or is over. ``process`` is the id of the one that
+    goes on beside it, if it is another.
     """
 
-    def __init__(self, place: Place | None) -> None:
+    def __init__(self, place: Place | None, process: int | None = None) -> None:
         self.place = place
+        self._process = process
         self.come = threading.Event()
         self.let_go = threading.Event()
         self.overtaken = False
@@ -172,7 +184,17 @@ class Holding:
     def at(self, place: Place) -> None:
         """Stand still if this is the place."""
         if self._is_there(place):
-            self.overtaken = self.let_go.wait(_LONGEST_S)
+            self.overtaken = self.let_go.wait(_LONGEST_S) or self._is_over_in_time()
+
+    def _is_over_in_time(self) -> bool:
+        """Whether what goes on beside it is over before it stands still, or for too long."""
+        until = time.monotonic() + _LATEST_S - _LONGEST_S
+        idle = 0
+        while idle < _GLANCES and time.monotonic() < until:
+            if self.let_go.wait(_NAP_S):
+                return True
+            idle = 0 if others_go_on(self._process) else idle + 1
+        return False
 
     async def await_at(self, place: Place) -> None:
         """The same on an event loop."""
