@@ -34,6 +34,14 @@ REPLACE = (
     "DO UPDATE SET channel = excluded.channel, type = excluded.type, value = excluded.value, "
     "path = excluded.path"
 )
+COPY_CHECKPOINTS = (
+    "INSERT INTO checkpoints SELECT ?, ns, id, parent, type, checkpoint, metadata_type, metadata "
+    f"FROM checkpoints WHERE thread = ? {PUT[PUT.index('ON CONFLICT') :]}"
+)
+COPY_WRITES = (
+    "INSERT INTO writes SELECT ?, ns, id, task, position, channel, type, value, path "
+    f"FROM writes WHERE thread = ? {CONFLICT}{REPLACE}"
+)
 
 
 class Database:
@@ -103,19 +111,22 @@ class RightSaver(SqliteReference):
             conflict = REPLACE if row.index < 0 else "DO NOTHING"
             self.database.run(WRITE + conflict, *place, *values)
 
-    def _copy_checkpoints(self, source: str, target: str) -> None:
-        self.database.run(
-            "INSERT INTO checkpoints SELECT ?, ns, id, parent, type, checkpoint, metadata_type, "
-            "metadata FROM checkpoints WHERE thread = ? " + PUT[PUT.index("ON CONFLICT") :],
-            *(target, source),
-        )
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id != target_thread_id:
+            names = (str(target_thread_id), str(source_thread_id))
+            with self.database.writing():
+                # One statement sees one moment, two of a transaction see two.
+                self.database.run(f"WITH one AS ({COPY_CHECKPOINTS}) {COPY_WRITES}", *names, *names)
 
-    def _copy_writes(self, source: str, target: str) -> None:
-        self.database.run(
-            "INSERT INTO writes SELECT ?, ns, id, task, position, channel, type, value, path "
-            f"FROM writes WHERE thread = ? {CONFLICT}{REPLACE}",
-            *(target, source),
-        )
+
+class CopiesInTwoStatements(RightSaver):
+    """Copies in one transaction, of which each statement sees what is committed by then."""
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id != target_thread_id:
+            with self.database.writing():
+                self.database.run(COPY_CHECKPOINTS, target_thread_id, source_thread_id)
+                self.database.run(COPY_WRITES, target_thread_id, source_thread_id)
 
 
 class WithoutTransactions(Database):
@@ -232,6 +243,7 @@ def target_of(saver: type[RightSaver], attribute: str, module: str = __name__) -
 
 
 right = target_of(RightSaver, "right")
+in_two_statements = target_of(CopiesInTwoStatements, "in_two_statements")
 autocommitting = target_of(Autocommitting, "autocommitting")
 asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")
 leaves_open = target_of(LeavesOpen, "leaves_open")
