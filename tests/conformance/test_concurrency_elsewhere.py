@@ -39,7 +39,7 @@ from saverproof.families.answer import Status
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import COPY, PROCESSES
 from saverproof.families.concurrency.family import ConcurrencyFamily
-from saverproof.families.concurrency.graph_scenes import beside_graphs
+from saverproof.families.concurrency.graph_scenes import _seen, beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.locks_seen import LockLooks
@@ -277,6 +277,15 @@ def test_a_call_that_nobody_can_overtake_is_named(tmp_path: Path) -> None:
     assert (seen.met, seen.record.found, seen.record.tally.unknown) == (False, {}, {})
     (note,) = seen.record.tally.notes
     assert "by another process: held at no place" in note
+
+
+def test_who_is_not_over_in_time_is_why_the_other_hears_nothing() -> None:
+    late = {"hung": False, "seconds": 18.0, "stacks": "at work"}
+    graphs: Any = SimpleNamespace(value={"trouble": "GoneError", "standstill": None})
+    other: Any = SimpleNamespace(value={"trouble": None, "standstill": late})
+    assert _seen([graphs, other]) == {"trouble": None, "standstill": late}
+    ended: Any = SimpleNamespace(value={"trouble": "OSError: gone", "standstill": None})
+    assert _seen([graphs, ended]) == ended.value
 
 
 # -- locks ----------------------------------------------------------------------------------

@@ -160,6 +160,9 @@ def _seen(results: Sequence[TrialResult]) -> dict[str, Any]:
         hung = [one for one in stills if one["hung"]] or stills
         stacks = "\n".join(one["stacks"] for one in hung)
         seen["standstill"] = hung[0] | {"stacks": stacks} if hung else None
+    if len(results) > 1 and seen["standstill"] is not None:
+        # That one is not over is why it says nothing more to the other, which calls that trouble.
+        seen["trouble"] = None
     return seen
 
 
