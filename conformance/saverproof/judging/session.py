@@ -73,13 +73,20 @@ class Session(Context):
     """One run of one program, step by step.
 
     ``on_step`` is called before each step, with the step and the number of steps taken before it.
+    Without ``touching`` nobody asks which points of the axes the steps touched.
     """
 
     def __init__(
-        self, store: Store, *, on_step: Callable[[Step, int], None] | None = None, **how: Any
+        self,
+        store: Store,
+        *,
+        on_step: Callable[[Step, int], None] | None = None,
+        touching: bool = True,
+        **how: Any,
     ) -> None:
         super().__init__(store, **how)
         self.on_step = on_step
+        self.touching = touching
         self.breaches: list[Breach] = []
         self.masked: list[Breach] = []
         """Differences where something was known to be wrong already. They do not count as
@@ -114,7 +121,8 @@ class Session(Context):
             self.on_step(step, len(self.taken))
         known, diverged = self._known, self.model.diverged
         new_to_it = self._unknown_hostile(step)
-        self._touch(step)
+        if self.touching:
+            self._touch(step)
         self.taken.append(step)
         take(step, self)
         look_at_invariants(self)

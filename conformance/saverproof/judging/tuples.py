@@ -139,10 +139,16 @@ def _judge_address(log: FactLog, address: Address, shown: Shown) -> None:
 def _judge_metadata(log: FactLog, address: Address, shown: Shown) -> None:
     record, there = shown.record, metadata_of(shown.found)
     back = [key for key, v in record.stale.items() if key in there and equal(v, there[key])]
+    given = record.metadata
+    # Almost always all is as it was given: then no field has to be made for each key.
+    usual = bool(given) and not (back or record.doubts)
+    if usual and all(key in there and equal(value, there[key]) for key, value in given.items()):
+        log.agree(facts.METADATA, len(given))
+        given = {}
     for fact, keys in (
         (facts.METADATA_STALE, back),
         (facts.METADATA_BARRED, record.barred.intersection(there)),
-        (facts.METADATA, record.metadata),
+        (facts.METADATA, given),
         (facts.METADATA_MERGED, record.merged),
     ):
         if keys:
@@ -154,7 +160,7 @@ def _judge_values(log: FactLog, model: Model, address: Address, shown: Shown) ->
     thread, namespace, _ = address
     for name, channel in record.channels.items():
         version = (thread, namespace, name, channel.version)
-        doubted = version in model.doubted_values
+        doubted = bool(model.doubted_values) and version in model.doubted_values
         if value_agrees(channel, name, there):
             if not doubted:
                 log.agree(facts.VALUES[channel.provenance])

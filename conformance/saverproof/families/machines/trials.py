@@ -191,6 +191,7 @@ class Trials:
                 features=self.features,
                 shallow=self.shallow,
                 on_step=self.on_step,
+                touching=count,
             )
             machine, before = self.machine(session, NOTHING), self.calls - store.total_calls
             for step in taken:
