@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import signal
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -37,6 +39,7 @@ from tests.wrong_savers.upkeep_of_graphs import (
 from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.calls_elsewhere import CallsElsewhere
 from saverproof.families.concurrency.contract_ids import COPY, PROCESSES
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_scenes import _seen, beside_graphs
@@ -277,6 +280,27 @@ def test_a_call_that_nobody_can_overtake_is_named(tmp_path: Path) -> None:
     assert (seen.met, seen.record.found, seen.record.tally.unknown) == (False, {}, {})
     (note,) = seen.record.tally.notes
     assert "by another process: held at no place" in note
+
+
+def test_a_write_that_the_other_process_is_in_the_way_of_does_not_hang() -> None:
+    written = concurrent.futures.Future[None]()
+
+    def tick() -> None:
+        if not written.done():
+            written.set_result(None)
+
+    said = iter([{"said": "write"}, {"said": "found", "places": []}])
+    own: Any = SimpleNamespace(
+        begun=lambda write: written, scene=SimpleNamespace(progress=SimpleNamespace(tick=tick))
+    )
+    messages: Any = SimpleNamespace(send=lambda it: None, receive=lambda: next(said))
+    calls = CallsElsewhere(own, messages)
+    probing = threading.Thread(
+        target=calls.free_places, args=((("prune",), {}), (), 3), daemon=True
+    )
+    probing.start()
+    probing.join(60)
+    assert not probing.is_alive()
 
 
 def test_who_is_not_over_in_time_is_why_the_other_hears_nothing() -> None:

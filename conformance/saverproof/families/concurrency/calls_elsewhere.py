@@ -23,6 +23,7 @@ from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
 HERE, ELSEWHERE = 0, 1
+_NAP_S = 0.05
 _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "found"
 
 
@@ -57,7 +58,10 @@ class CallsElsewhere:
         """Return places of the call at which a write of this process can overtake it."""
         self._messages.send({"call": call, "most": most})
         while (said := self._messages.receive())["said"] == _WRITE:
-            concurrent.futures.wait([self.own.begun(write)])
+            written = self.own.begun(write)
+            while not concurrent.futures.wait([written], _NAP_S).done:
+                # The call may stand in its way, at one place after the other: that is no hang.
+                self.own.scene.progress.tick()
             self._messages.send(_WRITTEN)
         return [decode(Place, one) for one in said["places"]]
 
