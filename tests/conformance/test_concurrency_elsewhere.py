@@ -6,6 +6,8 @@ import concurrent.futures
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -48,6 +50,7 @@ from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.schedules import is_zombie
 from saverproof.families.concurrency.scripts import script
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
@@ -301,6 +304,25 @@ def test_a_write_that_the_other_process_is_in_the_way_of_does_not_hang() -> None
     probing.start()
     probing.join(60)
     assert not probing.is_alive()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell")
+def test_a_process_has_ended_and_a_thread_of_one_is_no_process() -> None:
+    threads = (
+        "import threading\n"
+        "print(flush=True)\n"
+        "while True:\n"
+        "    one = threading.Thread(target=id, args=(1,))\n"
+        "    one.start(), one.join()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", threads], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert not any(is_zombie(process.pid) for _ in range(1000))
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert is_zombie(process.pid)
+    assert not is_zombie(process.pid)
 
 
 def test_who_is_not_over_in_time_is_why_the_other_hears_nothing() -> None:

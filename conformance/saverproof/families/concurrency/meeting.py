@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from saverproof.families.concurrency.schedules import could_run
+from saverproof.families.concurrency.schedules import could_run, is_zombie
 
 STEPS = 24
 """The calls of the database that all processes make side by side."""
@@ -82,7 +82,7 @@ class Meeting:
         except ProcessLookupError:
             return True
         # It is a zombie until the process that started it asks how it ended.
-        return could_run(process, states="Z")
+        return is_zombie(process)
 
     def await_other(self, number: int, steps: int) -> None:
         """Wait until another process is so far, or for a long time."""

@@ -179,8 +179,22 @@ def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
         return False
 
 
+def is_zombie(process: int) -> bool:
+    """Whether a process has ended, and nobody has asked how. False where the system does not tell.
+
+    Its threads do not tell: each one that ends is a zombie for a moment.
+    """
+    try:
+        return _state_in(f"/proc/{process}/stat") == "Z"
+    except OSError:
+        return False
+
+
 def _state_of(process: int, task: str) -> str:
-    path = f"/proc/{process}/task/{task}/stat"
+    return _state_in(f"/proc/{process}/task/{task}/stat")
+
+
+def _state_in(path: str) -> str:
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read().rpartition(")")[2].split()[0]
 
