@@ -108,6 +108,13 @@ class UpdatedChannelsDropped(ReferenceSaver):
         return {**fields, "updated_channels": None} if "updated_channels" in fields else fields
 
 
+@mistake(FIELDS, "the checkpoint is built anew field by field, without updated_channels")
+class UpdatedChannelsLeftOut(ReferenceSaver):
+    def _fields(self, checkpoint: Any) -> dict[str, Any]:
+        fields = super()._fields(checkpoint)
+        return {name: value for name, value in fields.items() if name != "updated_channels"}
+
+
 @mistake(FIELDS, "the saver sets the time itself")
 class TimestampRewritten(ReferenceSaver):
     def _fields(self, checkpoint: Any) -> dict[str, Any]:
