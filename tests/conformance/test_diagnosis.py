@@ -4,13 +4,14 @@ contract.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
 from tests.conformance.mistake_programs import facts_shown
@@ -18,7 +19,7 @@ from tests.conformance.mistake_programs import facts_shown
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.items import Outcome
 from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import Predictor, compare, composed
+from saverproof.families.machines.prediction import Predictor, compare, composed, versions_like
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.families.registry import judged
@@ -26,9 +27,10 @@ from saverproof.judging.scenes import RefuseValue
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import programs, shown
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow
 from saverproof.mistakes.registry import opener
 from saverproof.programs.steps.codec import from_json
-from saverproof.programs.steps.definitions import Program, Put, PutWrites
+from saverproof.programs.steps.definitions import GetTuple, Program, Put, PutWrites
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
@@ -46,6 +48,21 @@ def batch(task: int, *writes: tuple[str, int]) -> PutWrites:
 
 
 AGAIN: Program = (Put("a", "", 1), batch(1, ("messages", 1)), batch(1, ("messages", 2)))
+
+
+def put_value(number: int) -> Put:
+    """A checkpoint without a parent, whose value is its number."""
+    return Put("a", "", number, changes=(("messages", Value("integer", number)),))
+
+
+class CountsInIntegers(REPLACED.saver):  # type: ignore[misc, name-defined]
+    """Counts versions as LangGraph's base class does, and keeps each checkpoint's own values."""
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        return BaseCheckpointSaver.get_next_version(self, current, channel)
+
+    def _value_key(self, row: CheckpointRow, channel: str, version: Any) -> Hashable:
+        return row.id, channel
 
 
 class ForgetsTheThirdTask(ReferenceSaver):
@@ -120,6 +137,19 @@ def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_
     blamed = upsert.REGULAR_WRITE_FIRST_WINS.id
     assert diagnosis.extend(run, run.breaches[0], blamed, ()) is REPLACED
     assert diagnosis.compare(run).exact
+
+
+def test_versions_that_two_checkpoints_share_are_no_flaw_by_themselves(
+    loop: EventLoop, tmp_path: Path
+) -> None:
+    bench = bench_of(CountsInIntegers, loop, tmp_path)
+    counting = versions_like(CountsInIntegers())
+    assert counting is not None
+    predictor = Predictor(bench.trials, next_version=counting)
+    roots = (put_value(1), put_value(2), GetTuple("a", "", 1))
+    run = bench.replay((*roots, batch(1, ("messages", 1)), batch(1, ("messages", 2))))
+    assert run.breaches
+    assert compare(run, predictor.predict(run, (REPLACED,))).exact
 
 
 def test_where_an_object_lay_in_memory_is_no_difference(loop: EventLoop, tmp_path: Path) -> None:

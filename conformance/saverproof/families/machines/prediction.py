@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import CheckpointRow, Store
 from saverproof.mistakes.registry import opener
 from saverproof.programs.steps.definitions import OwnStep, Program
 from saverproof.programs.values import show
@@ -242,25 +242,30 @@ def composed(
 ) -> type[ReferenceSaver] | None:
     """Return a saver class with all of these mistakes; each overrides those before it.
 
-    ``next_version`` makes the versions, unless a mistake does. Return None if Python cannot derive
-    one class from all of them.
+    ``next_version`` makes the versions, unless a mistake does. Each checkpoint then keeps its own
+    values, since another may have the same versions. Return None if Python cannot derive one class
+    from all of them.
     """
     bases: list[type] = []
     for saver in savers:
         if any(issubclass(base, saver) for base in bases):
             continue
         bases = [saver, *(base for base in bases if not issubclass(saver, base))]
-    body: Mapping[str, Any] = {}
-    if next_version is not None and all(
-        base.get_next_version is ReferenceSaver.get_next_version
-        for base in bases
-        if issubclass(base, ReferenceSaver)
-    ):
-        body = {"get_next_version": next_version}
+    body: dict[str, Any] = {}
+    if next_version is not None and not _overridden("get_next_version", bases):
+        body["get_next_version"] = next_version
+        if not _overridden("_value_key", bases):
+            body["_value_key"] = _value_of_checkpoint
     try:
-        return type("Mistaken", tuple(bases) or (ReferenceSaver,), dict(body))
+        return type("Mistaken", tuple(bases) or (ReferenceSaver,), body)
     except TypeError:
         return None
+
+
+def _overridden(method: str, classes: Iterable[type]) -> bool:
+    """Return whether a class has another method of this name than the reference saver has."""
+    own = getattr(ReferenceSaver, method)
+    return any(getattr(each, method, own) is not own for each in classes)
 
 
 def refusing(saver: type[ReferenceSaver], refusals: Sequence[bool]) -> type[ReferenceSaver]:
@@ -289,6 +294,10 @@ def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None],
     except Exception:  # noqa: BLE001 - a saver may raise anything, and is judged for it elsewhere
         return None
     return _count_on if isinstance(first, int) else None
+
+
+def _value_of_checkpoint(_: Any, row: CheckpointRow, channel: str, __: object) -> Hashable:
+    return row.id, channel
 
 
 def _count_on(_: Any, current: int | None, __: None) -> int:
