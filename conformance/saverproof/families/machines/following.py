@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -17,7 +17,6 @@ from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.programs.shrinking import MOST_STEPS
 from saverproof.programs.steps.definitions import Program
-from saverproof.programs.trait import Trait
 
 WORKSPACES = isolation.WORKSPACES.id
 MOST_CAUSES = 5
@@ -118,7 +117,9 @@ class Following(Showing):
     def _weigh(self, entry: LedgerEntry) -> None:
         """Update which differences of a run are shown or explained by findings."""
         left = self._not_shown(entry.run, self.diagnosis.revise(entry.run).left)
-        self.ledger.weigh(entry, self._not_taken_out(entry.run, left))
+        stay = set(map(id, self._not_taken_out(entry.run, left)))
+        entry.told += [breach for breach in left if id(breach) not in stay]
+        self.ledger.weigh(entry, left)
 
     def _not_shown(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
         return tuple(breach for breach in left if not self.is_shown(run, breach))
@@ -140,28 +141,30 @@ class Following(Showing):
         Only findings that no known mistake predicts are considered. Differences of a contract that
         was found broken are returned without this test.
         """
-        for need in self._needs:
+        for reduced in self._without_needs(run.program):
             if self._exhausted or all(breach.contract in self.found for breach in left):
                 return left
-            left = self._staying(need.without(run.program), run, left)
+            left = self._staying(reduced, run, left)
         return left
 
-    @property
-    def _needs(self) -> list[Trait]:
-        """The needs of the findings that no known mistake predicts.
+    def _without_needs(self, program: Program) -> Iterator[Program]:
+        """Yield a program without each need of each finding that it has all needs of.
 
-        Kinds of steps are left out: without such steps other flaws disappear as well, which proves
-        nothing.
+        Where something that a finding needs is missing, its flaw cannot be at work. Kinds of steps
+        are left in: without such steps other flaws disappear as well, which proves nothing.
         """
-        found = (v for v in (*self.violations, *self.handed.values()) if v.mistake is None)
-        return [need for violation in found for need in violation.needs if not need.whole_step]
+        for violation in (*self.violations, *self.handed.values()):
+            if violation.mistake is not None:
+                continue
+            needs = [need for need in violation.needs if not need.whole_step]
+            reduced = [need.without(program) for need in needs]
+            if program not in reduced:
+                yield from reduced
 
     def _staying(
         self, program: Program, run: ProgramRun, left: tuple[Breach, ...]
     ) -> tuple[Breach, ...]:
         """Return the differences in ``left`` that the reduced ``program`` shows as well."""
-        if program == run.program:
-            return left
         stay = {breach.contract for breach in self._left(self._replay_once(program))}
         return tuple(b for b in left if b.contract in self.found or b.contract in stay)
 
@@ -279,7 +282,7 @@ class Following(Showing):
         shortened: bool,
         mistake: Mistake | None,
     ) -> Behind | None:
-        """Keep a violation, unless it was found already."""
+        """Keep a violation, unless a finding of its contract shows its cause already."""
         needs, also = self._looked_at(program, breach)
         violation = Violation(
             contract,
@@ -298,7 +301,7 @@ class Following(Showing):
             return self._hand_over(violation)
         known = [v for v in self.violations if v.contract == contract]
         if mistake is None and any(has_cause_of(violation, other) for other in known):
-            return None
+            return SHOWN
         if known:
             self.further.append(violation)
         else:

@@ -26,7 +26,9 @@ class LedgerEntry:
     run: ProgramRun
     left: tuple[Breach, ...]
     told: list[Breach] = field(default_factory=list)
-    """Breaches that a finding shows, or that come from another contract being broken."""
+    """Breaches that a finding shows, that are gone without what a finding needs, or that come
+    from another contract being broken.
+    """
     shorter: dict[str, Program] = field(default_factory=dict)
     """Shorter programs that show an unsettled breach, by contract."""
     counted: set[int] = field(default_factory=set)

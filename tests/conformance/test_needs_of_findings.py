@@ -1,0 +1,36 @@
+"""A difference follows from a finding only where all that the finding needs is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+
+from saverproof.families.registry import judged
+from saverproof.mistakes.isolation import GetByIdInAnyNamespace
+from saverproof.mistakes.registry import opener
+from saverproof.savers.targets.target import Target
+
+
+class SeparatorsReplaced(GetByIdInAnyNamespace):
+    """Finds an id in any namespace; and its listings name nested namespaces in another way.
+
+    No known mistake predicts the latter, which needs a namespace, as the former does.
+    """
+
+    def _listed(self, config: RunnableConfig | None, found: CheckpointTuple) -> CheckpointTuple:
+        named: dict[str, Any] = {**found.config["configurable"]}
+        named["checkpoint_ns"] = named["checkpoint_ns"].replace(":", "/")
+        return found._replace(config={"configurable": named})
+
+
+def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path) -> None:
+    target = Target(name="wrong", open=opener(SeparatorsReplaced))
+    facts = facts_from(EVERY_OPERATION)
+    outcome = judged(plan_of(target, "isolation", "sync", tmp_path, facts=facts), target)
+    told = {found.contract for found in outcome.findings}
+    assert told == {"isolation/namespaces", "isolation/nested-namespaces"}
+    assert not outcome.unsettled
