@@ -233,8 +233,8 @@ class Difference:
     ``detail`` is the channel, key or argument concerned; ``write`` the pending write; ``item`` an
     entry that is shown and should not be; ``listed`` the checkpoint that a listing is wrong about.
     ``look`` is what showed the difference, None if the step itself did. ``part`` is the part of the
-    answer that differs, if the look gives several. ``explains`` are differences that follow from
-    this one.
+    answer that differs, if the look gives several. ``first_look`` is True if the checkpoint was
+    not looked at before since it was put. ``explains`` are differences that follow from this one.
     """
 
     kind: Fact
@@ -248,6 +248,7 @@ class Difference:
     listed: Listed | None = None
     look: Look | None = None
     part: Part | None = None
+    first_look: bool = False
     explains: list[Difference] = field(default_factory=list)
 
     @property

@@ -151,7 +151,7 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
     record = context.model.record(address)
     assert record is not None
     model = context.model
-    doubts, writes = set(record.doubts), model.pending(address)
+    doubts, looked_at, writes = set(record.doubts), record.looked_at, model.pending(address)
     doubted = [write.doubted for write in writes]
     values_doubted, writes_doubted = len(model.doubted_values), address in model.doubted_writes
     log = FactLog(InListing(step, address))
@@ -161,7 +161,7 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
         context.facts.agree(facts.LISTED_ALIKE)
         return
     # So far only the listing gave reason to doubt, so the read by id is judged without doubts.
-    record.doubts = doubts
+    record.doubts, record.looked_at = doubts, looked_at
     for write, before in zip(writes, doubted, strict=True):
         write.doubted = before
     if len(model.doubted_values) > values_doubted:

@@ -15,13 +15,14 @@ from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
 from saverproof.judging.parity import compare_apis
-from saverproof.judging.store_check import check_store
+from saverproof.judging.store_check import check_store, read_back
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
 from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
 from saverproof.programs.model.records import Address
 from saverproof.programs.steps.definitions import (
+    DeleteForRuns,
     GetTuple,
     ListTuples,
     Program,
@@ -101,6 +102,8 @@ class Session(Context):
         contract.
         """
         self._opened_anew = False
+        self._doubted: frozenset[str] = frozenset()
+        """The facts that were known to be wrong of a checkpoint before this step put it again."""
 
     @property
     def checked(self) -> Counter[str]:
@@ -119,8 +122,10 @@ class Session(Context):
             return []
         if self.on_step is not None:
             self.on_step(step, len(self.taken))
+        seen_late = self._look_before_runs_go(step)
         known, diverged = self._known, self.model.diverged
         new_to_it = self._unknown_hostile(step)
+        self._doubted = self._doubts_of(step)
         if self.touching:
             self._touch(step)
         self.taken.append(step)
@@ -130,7 +135,21 @@ class Session(Context):
             self.refused |= new_to_it
             del self.facts.differences[known[0] :], self.facts.masked[known[1] :]
             self.facts.agree(facts.HOSTILE_REFUSED)
-        return self._attributed(step, known, diverged=diverged)
+        return [*seen_late, *self._attributed(step, known, diverged=diverged)]
+
+    def _look_before_runs_go(self, step: Step) -> list[Breach]:
+        """Read each checkpoint that was not looked at since it was put, if a step deletes runs.
+
+        Which checkpoints go with a run follows from the run ids that the saver shows.
+        """
+        if not isinstance(step, DeleteForRuns):
+            return []
+        known, diverged = self._known, self.model.diverged
+        for address in [*self.model.addresses()]:
+            record = self.model.record(address)
+            if record is not None and not record.looked_at:
+                read_back(self, address)
+        return self._attributed(self.last_change or step, known, diverged=diverged)
 
     def _over_all_threads(self, step: Step) -> bool:
         """Return whether a step lists all threads of a store that others use as well."""
@@ -155,6 +174,13 @@ class Session(Context):
             return hostile
         addresses = (*self.model.addresses(), *self.model.writes)
         return hostile.difference(*(address[:2] for address in addresses))
+
+    def _doubts_of(self, step: Step) -> frozenset[str]:
+        """Return the facts that are known to be wrong of the checkpoint that a step puts."""
+        if not isinstance(step, Put):
+            return frozenset()
+        record = self.model.record((step.thread, step.namespace, step.number))
+        return frozenset(record.doubts if record is not None else ())
 
     def _was_refused(self, step: Step, known: int) -> bool:
         """Return whether the saver only refused a hostile id, which it may do.
@@ -194,8 +220,12 @@ class Session(Context):
 
         first = len(self.breaches)
         for difference in self.facts.differences[known[0] :]:
-            contract = self._blamed_as_copied(difference) or self._blamed(difference, step)
-            for key in _facts_of(difference, {False, difference.kind in facts.OF_VALUES}):
+            contract = (
+                self._blamed_as_copied(difference)
+                or self._blamed_as_before(difference, step, first)
+                or self._blamed(difference, step)
+            )
+            for key in _facts_of(difference, _SCOPES):
                 self._first_breaches.setdefault(key, (len(self.breaches), contract))
             self.breaches.append(breach(contract, difference))
         masked = self.facts.masked[known[1] :]
@@ -208,12 +238,32 @@ class Session(Context):
     def _blamed_as_copied(self, difference: Difference) -> str | None:
         """Return the contract of the breach that showed the same of what this is a copy of."""
         _, *sources = self._sources(difference)
-        for key in (key for each in sources for key in _facts_of(each, (False,))):
+        for key in (key for each in sources for key in _facts_of(each, (_CHECKPOINT,))):
             if key not in self._first_breaches:
                 continue
             position, contract = self._first_breaches[key]
             shown = self.breaches[position].difference
             if shown.kind == difference.kind and same(shown.observed, difference.observed):
+                return contract
+        return None
+
+    def _blamed_as_before(self, difference: Difference, step: Step, known: int) -> str | None:
+        """Return the contract of an earlier breach if the step need not have brought this one.
+
+        One of the ``known`` breaches showed the same fact of this checkpoint, which was put again
+        since, or of another of the namespace, while nobody had looked at this one.
+        """
+        if difference.write is not None or difference.address is None:
+            return None
+        scopes: tuple[int, ...] = ()
+        if not (isinstance(step, Put | PutHistory) and _wrote(step, difference.address)):
+            scopes = (_NAMESPACE,) if difference.first_look else ()
+        elif difference.fact in self._doubted:
+            # A copy had it from its source.
+            scopes = (_CHECKPOINT, _STORE)
+        for key in _facts_of(difference, scopes):
+            position, contract = self._first_breaches.get(key, (known, ""))
+            if position < known:
                 return contract
         return None
 
@@ -223,9 +273,9 @@ class Session(Context):
         It is that of the breach that showed it first, or showed it of what this is a copy of. Or
         else it is attributed to the step that wrote it.
         """
-        alike = [
-            key for each in self._sources(difference) for key in _facts_of(each, (True, False))
-        ]
+        # Values are shared by the checkpoints that carry them on, other facts are not.
+        kept = (_CHECKPOINT, _NAMESPACE) if difference.kind in facts.OF_VALUES else (_CHECKPOINT,)
+        alike = [key for each in self._sources(difference) for key in _facts_of(each, kept)]
         first = min(
             (self._first_breaches[k] for k in alike if k in self._first_breaches), default=None
         )
@@ -252,17 +302,19 @@ class Session(Context):
                 yield replace(difference, address=address)
 
 
-def _facts_of(difference: Difference, carried: Iterable[bool]) -> list[Hashable]:
-    """Return keys for the write, value or field that a difference is about, empty if for none.
+_CHECKPOINT, _NAMESPACE, _STORE = _SCOPES = (3, 2, 0)
+"""How much of an address counts where facts are compared: all of it, its namespace, nothing."""
 
-    ``carried`` says whether the key is one of values, each of which later checkpoints carry on.
+
+def _facts_of(difference: Difference, scopes: Iterable[int]) -> list[Hashable]:
+    """Return a key for each scope, of the write or fact that a difference is about; empty if
+    there is none.
     """
     if difference.write is not None:
         return [id(difference.write)]
     if difference.address is None:
         return []
-    # Checkpoints that carry a value on share it, so their numbers do not matter.
-    return [(one, difference.fact, difference.address[: 2 if one else 3]) for one in carried]
+    return [(difference.fact, difference.address[:scope]) for scope in scopes]
 
 
 def _wrote(step: Step, address: Address | None) -> bool:

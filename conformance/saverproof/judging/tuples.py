@@ -87,7 +87,8 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
         found = (*expected[:2], shown_id(observed))
         log.differ(facts.ADDRESS, address, expected, found, part=OWN_ADDRESS)
         return
-    known = len(log.differences)
+    known, first_look = len(log.differences), not record.looked_at
+    record.looked_at = True
     _judge_address(log, address, shown)
     _judge(log, facts.PARENT, (PARENT,), address, shown)
     _judge(log, facts.FIELD, checkpoint_fields(record), address, shown)
@@ -98,6 +99,8 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
             difference.cause = Cause.OTHER_THREAD
     else:
         judge_writes(log, model, address, field_of(observed, "pending_writes"))
+    for difference in log.differences[known:]:
+        difference.first_look = first_look
     for mark in record.marks:
         log.agree(mark)
 

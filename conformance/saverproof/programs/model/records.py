@@ -111,7 +111,8 @@ class Record:
     ``marks`` are the circumstances that comparing the record is evidence for; ``last_marks`` are
     those added by its last put. ``stale`` is metadata of an earlier put that must be gone.
     ``barred`` are keys that it must not have. ``before`` is the operation that had removed the id
-    before it was put. ``copy_of`` is the thread that it was copied from.
+    before it was put. ``copy_of`` is the thread that it was copied from. ``looked_at`` is True
+    once it was compared since it was last put.
     """
 
     step: Put
@@ -125,6 +126,7 @@ class Record:
     before: str | None = None
     copy_of: str | None = None
     parent_may_be_gone: bool = False
+    looked_at: bool = False
     doubts: set[str] = field(default_factory=set)
     marks: set[Circumstance] = field(default_factory=set)
     last_marks: set[Circumstance] = field(default_factory=set)

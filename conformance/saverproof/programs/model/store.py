@@ -212,6 +212,7 @@ class Model(Contents):
                     record,
                     step=replace(record.step, thread=target),
                     channels={n: replace(c) for n, c in record.channels.items()},
+                    looked_at=False,
                     doubts=set(record.doubts),
                     marks={COPIED},
                     before=self.gone.pop((target, namespace, number), None),

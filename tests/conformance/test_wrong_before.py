@@ -1,4 +1,4 @@
-"""A copy that shows what is wrong with its source is not to blame for it."""
+"""Who shows what was wrong before, as a copy of its source does, is not to blame for it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from saverproof.mistakes.metadata import MetadataAs, NoneMetadataDropped
 from saverproof.mistakes.pending_writes import NoneWritesHidden
 from saverproof.mistakes.reference.reading import Blobs
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.serialization import SeenOfTheNewestPut, UpdatedChannelsLeftOut
 from saverproof.mistakes.what_is_removed import SpecialWritesNotCopied
 from saverproof.programs.steps.definitions import (
     CopyThread,
+    DeleteForRuns,
     DeleteThread,
     Program,
     Put,
@@ -87,6 +89,43 @@ def test_a_copy_that_is_seen_with_its_source_for_the_first_time_is_blamed_alike(
     run = run_on(saver, tmp_path, program)
     blamed = {breach.difference.address: breach.contract for breach in run.breaches}
     assert blamed["a", "", 1] == blamed["b", "", 1]
+
+
+NOTES = (("notes", Value("integer", 1)),)
+SEEN_LATE: tuple[Program, ...] = (
+    (PutHistory("a", "", 1, 2), Put("a", "", 9)),
+    (PutHistory("a", "", 1, 2), CopyThread("a", "b")),
+    (PutHistory("a", "", 1, 3), PutWrites("a", "", 2, 1, ())),
+    (Put("a", "", 1), Put("a", "", 1, changes=NOTES)),
+)
+"""Programs after whose last step something is compared for the first time since it was put."""
+
+
+@pytest.mark.parametrize("program", SEEN_LATE)
+def test_what_is_seen_late_is_blamed_like_what_was_seen_before(
+    program: Program, tmp_path: Path
+) -> None:
+    run = run_on(UpdatedChannelsLeftOut, tmp_path, program)
+    assert {breach.position for breach in run.breaches} == {1, 2}
+    assert {breach.contract for breach in run.breaches} == {"serialization/checkpoint-fields"}
+
+
+def test_a_copy_that_is_put_again_is_wrong_as_its_source_is(tmp_path: Path) -> None:
+    again = Put("c", "", 1, changes=NOTES)
+    program = (Put("a", "", 1), CopyThread("a", "b"), CopyThread("b", "c"), again)
+    run = run_on(UpdatedChannelsLeftOut, tmp_path, program)
+    assert {breach.difference.address for breach in run.breaches} == {("a", "", 1), ("c", "", 1)}
+    assert {breach.contract for breach in run.breaches} == {"serialization/checkpoint-fields"}
+
+
+def test_runs_that_the_saver_does_not_know_are_no_matter_of_deleting_them(tmp_path: Path) -> None:
+    run = run_on(NoRunIds, tmp_path, (PutHistory("a", "", 1, 2), DeleteForRuns(("run-2",))))
+    assert {breach.contract for breach in run.breaches} == {"serialization/metadata"}
+
+
+def test_what_was_right_before_is_blamed_on_the_step_that_changed_it(tmp_path: Path) -> None:
+    run = run_on(SeenOfTheNewestPut, tmp_path, (PutHistory("a", "", 1, 3), Put("a", "", 9)))
+    assert {breach.contract for breach in run.breaches} == {"channels/history-immutable"}
 
 
 def test_what_the_copy_loses_is_blamed_on_the_copy(tmp_path: Path) -> None:
