@@ -118,6 +118,14 @@ def test_a_copy_that_is_put_again_is_wrong_as_its_source_is(tmp_path: Path) -> N
     assert {breach.contract for breach in run.breaches} == {"serialization/checkpoint-fields"}
 
 
+def test_so_is_a_copy_of_a_copy_that_is_gone(tmp_path: Path) -> None:
+    program = (Put("a", "", 1), CopyThread("a", "b"), CopyThread("b", "c"), DeleteThread("b"))
+    run = run_on(UpdatedChannelsLeftOut, tmp_path, program)
+    assert {breach.contract for breach in (*run.breaches, *run.masked)} == {
+        "serialization/checkpoint-fields"
+    }
+
+
 def test_runs_that_the_saver_does_not_know_are_no_matter_of_deleting_them(tmp_path: Path) -> None:
     run = run_on(NoRunIds, tmp_path, (PutHistory("a", "", 1, 2), DeleteForRuns(("run-2",))))
     assert {breach.contract for breach in run.breaches} == {"serialization/metadata"}

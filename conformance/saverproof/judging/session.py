@@ -276,11 +276,11 @@ class Session(Context):
         # Values are shared by the checkpoints that carry them on, other facts are not.
         kept = (_CHECKPOINT, _NAMESPACE) if difference.kind in facts.OF_VALUES else (_CHECKPOINT,)
         alike = [key for each in self._sources(difference) for key in _facts_of(each, kept)]
-        first = min(
-            (self._first_breaches[k] for k in alike if k in self._first_breaches), default=None
-        )
-        if first is not None:
-            return first[1]
+        # Of a copy of what is gone by now, nothing else tells where it was seen first.
+        for keys in (alike, _facts_of(difference, (_STORE,))):
+            seen = [self._first_breaches[key] for key in keys if key in self._first_breaches]
+            if seen:
+                return min(seen)[1]
         wrote = (s for s in reversed(self.taken) if _wrote(s, difference.address))
         return self._blamed(difference, next(wrote, step))
 
