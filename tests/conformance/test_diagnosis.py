@@ -55,7 +55,7 @@ def put_value(number: int) -> Put:
     return Put("a", "", number, changes=(("messages", Value("integer", number)),))
 
 
-class CountsInIntegers(REPLACED.saver):  # type: ignore[misc, name-defined]
+class CountsInIntegers(ReferenceSaver):
     """Counts versions as LangGraph's base class does, and keeps each checkpoint's own values."""
 
     def get_next_version(self, current: Any, channel: None) -> Any:
@@ -139,17 +139,35 @@ def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_
     assert diagnosis.compare(run).exact
 
 
+def counted_and_predicted(
+    mistake: Mistake, program: Program, loop: EventLoop, folder: Path
+) -> tuple[ProgramRun, ProgramRun | None]:
+    """What a saver that counts in integers shows with a mistake, and what is predicted of it."""
+    bench = bench_of(type("Counting", (mistake.saver, CountsInIntegers), {}), loop, folder)
+    counting = versions_like(CountsInIntegers())
+    assert counting is not None
+    run = bench.replay(program)
+    return run, Predictor(bench.trials, next_version=counting).predict(run, (mistake,))
+
+
 def test_versions_that_two_checkpoints_share_are_no_flaw_by_themselves(
     loop: EventLoop, tmp_path: Path
 ) -> None:
-    bench = bench_of(CountsInIntegers, loop, tmp_path)
-    counting = versions_like(CountsInIntegers())
-    assert counting is not None
-    predictor = Predictor(bench.trials, next_version=counting)
     roots = (put_value(1), put_value(2), GetTuple("a", "", 1))
-    run = bench.replay((*roots, batch(1, ("messages", 1)), batch(1, ("messages", 2))))
+    program = (*roots, batch(1, ("messages", 1)), batch(1, ("messages", 2)))
+    run, predicted = counted_and_predicted(REPLACED, program, loop, tmp_path)
     assert run.breaches
-    assert compare(run, predictor.predict(run, (REPLACED,))).exact
+    assert compare(run, predicted).exact
+
+
+@pytest.mark.parametrize("name", ["first-put-wins", "only-metadata-replaced"])
+def test_a_second_put_that_is_not_stored_changes_no_value(
+    name: str, loop: EventLoop, tmp_path: Path
+) -> None:
+    again = Put("a", "", 1, changes=(("messages", Value("integer", 9)),))
+    run, _ = counted_and_predicted(BY_NAME[name], (put_value(1), again), loop, tmp_path)
+    observed = [b.difference.observed for b in run.breaches if b.difference.detail == "messages"]
+    assert observed == [{"messages": Value("integer", 1).make()}]
 
 
 def test_where_an_object_lay_in_memory_is_no_difference(loop: EventLoop, tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint
+
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf, WriteRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
 
 # A saver that keeps two rows of one id, or refuses the second, cannot replace it either.
@@ -17,8 +19,19 @@ BY_STALE_METADATA = {"deletion/runs", "filter/dotted-key", "filter/equality", "f
 """Contracts that a saver also breaks if it looks at the metadata of a first, replaced put."""
 
 
+class FirstValuesStay(ReferenceSaver):
+    """Leaves the values of a first put as they are, since they stand in its row."""
+
+    def _values_to_store(
+        self, shelf: Shelf, row: CheckpointRow, checkpoint: Checkpoint, new: ChannelVersions
+    ) -> dict[Hashable, Blob | None]:
+        if row.id in shelf.checkpoints:
+            return {}
+        return super()._values_to_store(shelf, row, checkpoint, new)
+
+
 @mistake("upsert/put-is-idempotent", "INSERT without a conflict clause", also=REPLACES)
-class InsertOnly(ReferenceSaver):
+class InsertOnly(FirstValuesStay):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         if row.id in shelf.checkpoints:
             raise ValueError(f"UNIQUE constraint failed: checkpoints.checkpoint_id {row.id}")
@@ -50,7 +63,7 @@ class CountsPutsAsSteps(ReferenceSaver):
 
 
 @mistake("upsert/put-replaces", "ON CONFLICT DO NOTHING", also=BY_STALE_METADATA)
-class FirstPutWins(ReferenceSaver):
+class FirstPutWins(FirstValuesStay):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         shelf.checkpoints.setdefault(row.id, row)
 
@@ -68,7 +81,7 @@ class MetadataNotReplaced(ReferenceSaver):
 
 
 @mistake("upsert/put-replaces", "DO UPDATE SET names the metadata and forgets the checkpoint")
-class OnlyMetadataReplaced(ReferenceSaver):
+class OnlyMetadataReplaced(FirstValuesStay):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         if old := shelf.checkpoints.get(row.id):
             row = replace(old, metadata=row.metadata)
