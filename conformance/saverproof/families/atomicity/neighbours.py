@@ -165,7 +165,7 @@ class _Two:
         _await(self.is_over)
 
     def end(self) -> None:
-        """The operation is over: so is the neighbour soon."""
+        """Note that the operation is over, so that the neighbour ends soon."""
         self.is_over.set()
         if self.thread is None:
             self._run()

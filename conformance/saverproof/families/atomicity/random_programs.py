@@ -151,8 +151,10 @@ _MOST_MESSAGES = 4
 
 
 def in_outage(injection: Injection | None, step: Step) -> bool:
-    """Whether the step is part of an outage. A full disk lets go of what is old: only what adds to
-    it surely waits, and does not change places with what has failed before.
+    """Return whether a step is part of an outage.
+
+    On a full disk only steps that add something are. One that removes may succeed, and so may not
+    change places with those that failed before.
     """
     if injection not in OUTAGES.values():
         return False

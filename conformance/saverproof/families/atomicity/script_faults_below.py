@@ -118,7 +118,11 @@ def failing_calls(plan: Plan, places: Places) -> Iterator[PlainFault]:
 
 
 def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
-    """Who answers system calls is another process, which no script of forty lines can be."""
+    """Return a fault that fails one system call.
+
+    The kit's supervisor answers system calls in a process of its own, which a short script cannot
+    contain: the script imports it.
+    """
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
     fault = plan.fault
     top: tuple[str, ...] = ()

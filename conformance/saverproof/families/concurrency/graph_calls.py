@@ -38,7 +38,7 @@ class StoringCall:
     path: str = ""
 
     def describe(self) -> str:
-        """In words."""
+        """Return the call in words."""
         inside = f" in namespace {without_ids(self.at[0])!r}" if self.at[0] else ""
         if self.task is None:
             return f"put of checkpoint {self.number}{inside}"

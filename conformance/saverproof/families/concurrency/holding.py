@@ -66,13 +66,13 @@ class Place:
 
 
 class Probe(Protocol):
-    """What is done at each place to which a call comes."""
+    """Something that is done at each place which a call reaches."""
 
     def at(self, place: Place) -> None:
-        """Do it at a line."""
+        """Do it at a line of a thread's call."""
 
     async def await_at(self, place: Place) -> None:
-        """Do it on an event loop."""
+        """Do it where a call on an event loop awaits."""
 
 
 class PlaceProbe(Probe, Protocol):

@@ -44,7 +44,7 @@ class Key:
     apply: Callable[[Any, About], Iterator[Any]]
 
     def searched(self, steps: Sequence[TimedOperation[About]]) -> SearchResult:
-        """Whether these of its calls have a legal order."""
+        """Search for a legal order of these operations."""
         return search(steps, self.start, self.apply)
 
 
