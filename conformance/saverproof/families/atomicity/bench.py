@@ -75,8 +75,8 @@ class CallerThread:
     def look(
         self, target: Target, folder: Path, watch: Callable[[], FailingFiles | None]
     ) -> tuple[FirstLook, FailingFiles | None]:
-        """What the saver shows at first, and the ``watch`` over its calls, if it needs one; a saver
-        that does not answer is left to the clean runs.
+        """Return what the saver shows at first, and the ``watch`` over its calls, if it needs one;
+        a saver that does not answer is left to the clean runs.
 
         Its calls are held before it is used, if need be: threads that it starts once and for all
         are never held otherwise.
@@ -214,7 +214,7 @@ class FaultBench:
                 self.injector.heal()
 
     def storage(self, plan: Plan) -> FailingStorage:
-        """What fails as a plan of storage faults says."""
+        """Return what fails as a plan of storage faults says."""
         below: FailingStorage | None = self.disk
         if plan.fault in OF_SERVERS:
             below = self.server
@@ -228,7 +228,7 @@ class FaultBench:
         return nullcontext([]) if self.files is None else self.files.counting()
 
     def counting_writes(self) -> AbstractContextManager[ServerWrites]:
-        """What the server writes within a block; nothing if it does not say."""
+        """Return what the server writes within a block; nothing if it does not say."""
         return nullcontext(ServerWrites()) if self.server is None else self.server.counting()
 
     @property

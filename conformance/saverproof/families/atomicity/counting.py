@@ -60,7 +60,7 @@ def counting_places(
 
 
 def state_of_files(folder: Path) -> set[tuple[str, int, int, int]]:
-    """What tells whether any file below a folder was changed."""
+    """Return what tells whether any file below a folder was changed."""
     found = set()
     for path in folder.rglob("*"):
         # What another thread deletes meanwhile was changed, too.
@@ -71,7 +71,7 @@ def state_of_files(folder: Path) -> set[tuple[str, int, int, int]]:
 
 
 def changes_files(places: Places) -> bool:
-    """Whether some layer saw the program change files, or make such changes last."""
+    """Return whether some layer saw the program change files, or make such changes last."""
     return bool(places.statements or places.io_calls) or any(
         call.creates or call.empties or call.kind not in (CallKind.OPEN, CallKind.READ)
         for call in places.system_calls

@@ -40,7 +40,7 @@ class FailingDisk(IoWatch):
         self.check()
 
     def has_fired(self) -> bool:
-        """Whether the plan that is followed, or was last, has failed a call."""
+        """Return whether the plan that is followed, or was last, has failed a call."""
         return bool(self.fired)
 
 

@@ -123,7 +123,7 @@ class AtomicityJudging:
         tally.sections["faults"] = record.as_data()
 
     def _were_seen(self, sweeps: Sequence[FaultSweep], problems: list[str]) -> bool:
-        """Whether a layer saw what the saver does to its storage; if not, that is said."""
+        """Return whether a layer saw what the saver does to its storage; if not, that is said."""
         counted = [sweep.counted for sweep in sweeps]
         # Some engines change what they have mapped while they change nothing of the store.
         unseen = any(one.unseen for one in counted) and not any(one.changes for one in counted)

@@ -213,7 +213,7 @@ def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
 
 
 def only_reads(call: Call) -> bool:
-    """Whether it changes nothing: failing after it is failing before what comes next.
+    """Return whether it changes nothing: failing after it is failing before what comes next.
 
     A driver that fails has reset its statement. One that raises on purpose, after the rows began
     to come, would leave it open, and hold the saver to what no driver does.
@@ -228,7 +228,9 @@ def only_reads(call: Call) -> bool:
 
 
 def _takes_lock(statement: Statement) -> bool:
-    """Whether it surely meets another's write lock: one that finds nothing to change may not."""
+    """Return whether it surely meets another's write lock: one that finds nothing to change may
+    not.
+    """
     begins = statement.sql.upper().startswith("BEGIN")
     return begins or statement.commits or statement.rows > 0
 

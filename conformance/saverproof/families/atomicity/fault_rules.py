@@ -26,7 +26,7 @@ class FailsCalls(Protocol):
         ...
 
     def can_fail(self, kind: str) -> bool:
-        """Whether the next call can be failed in such a way."""
+        """Return whether the next call can be failed in such a way."""
         ...
 
 

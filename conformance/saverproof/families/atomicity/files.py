@@ -21,7 +21,7 @@ class FailingStorage(Protocol):
         """Follow one plan for the length of a block."""
 
     def has_fired(self) -> bool:
-        """Whether the plan that is followed, or was last, has failed a call."""
+        """Return whether the plan that is followed, or was last, has failed a call."""
 
 
 class FailingFiles(CallWatch):
@@ -47,7 +47,7 @@ class FailingFiles(CallWatch):
                 raise NotSettled(str(problem)) from problem
 
     def has_fired(self) -> bool:
-        """Whether the plan that is followed, or was last, has failed a call."""
+        """Return whether the plan that is followed, or was last, has failed a call."""
         return self.report().fired > 0
 
 

@@ -38,7 +38,7 @@ class FirstLook:
 
 
 def opens_in_sqlite(target: Target, folder: Path, loop: Loop) -> bool:
-    """Whether opening a saver makes databases of Python's own SQLite, and nothing else.
+    """Return whether opening a saver makes databases of Python's own SQLite, and nothing else.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
@@ -94,7 +94,7 @@ def _connections() -> Iterator[Watch | None]:
 
 
 def _all_in_sqlite(folder: Path) -> bool:
-    """Whether there are databases, and no other files. An empty one, a lock say, is none."""
+    """Return whether there are databases, and no other files. An empty one, a lock say, is none."""
     databases = [*sqlite_files(folder)]
     known = {Path(f"{path}{ending}") for path in databases for ending in BESIDE_A_DATABASE}
     found = {path for path in folder.rglob("*") if path.is_file() and path.stat().st_size}

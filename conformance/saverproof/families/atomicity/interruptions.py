@@ -47,7 +47,9 @@ def within_transactions(calls: Iterable[Call]) -> Iterator[Call]:
 
 
 def _can_strike(call: Call) -> bool:
-    """Whether the program stands before it. The end of a block is the driver's own: if anything is
-    raised before, it hears of that, as ``sqlite3`` is told.
+    """Return whether the program stands before it.
+
+    The end of a block is the driver's own: if anything is raised before, it hears of that, as
+    ``sqlite3`` is told.
     """
     return call.sql != LEAVING or call.method is None

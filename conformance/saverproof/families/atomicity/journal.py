@@ -37,7 +37,7 @@ class Journal:
 
 
 def blamed(journal: Sequence[Any]) -> Blame:
-    """What to say of a saver that ended its process, from the lines of a journal."""
+    """Return what to say of a saver that ended its process, from the lines of a journal."""
     last = journal[-1]
     program = from_json(last["program"])
     lines = [describe(step) for step in program]

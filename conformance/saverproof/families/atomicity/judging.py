@@ -46,7 +46,7 @@ class FaultJudge:
         return _TrialJudge(self.references, observation).verdict()
 
     def surely_wrong(self, observation: TrialObservation) -> bool:
-        """Whether a trial need not go on, because what it has seen will do."""
+        """Return whether a trial need not go on, because what it has seen will do."""
         return _TrialJudge(self.references, observation).surely_wrong()
 
 
@@ -64,7 +64,7 @@ class _TrialJudge:
         self.committed = self._committed()
 
     def verdict(self) -> FaultVerdict:
-        """What the trial comes to."""
+        """Return what the trial comes to."""
         at_once = self._at_once()
         later = at_once or self._later() or self._lost() or self._usable() or self._own()
         found = later or self._right()
@@ -98,14 +98,14 @@ class _TrialJudge:
         return look is not None and bool(look.by_key or look.listed) and not look.unreadable
 
     def _was_used(self) -> bool:
-        """Whether something was written after the operation; by another saver, where the operation
-        was the opening of this one.
+        """Return whether something was written after the operation; by another saver, where the
+        operation was the opening of this one.
         """
         by = Viewpoint.CLOSED if self.references.scenario.is_setup else Viewpoint.OWN_LATER
         return by in self.snapshots
 
     def surely_wrong(self) -> bool:
-        """Whether what was seen will do."""
+        """Return whether what was seen will do."""
         if Viewpoint.OWN_LATER not in self.snapshots:
             return self._at_once() is not None
         return bool(self._problems() or self._locked()) or not self._as_expected()
@@ -125,8 +125,8 @@ class _TrialJudge:
         return references.states(own, Viewpoint.OWN)
 
     def _only_own_is_unreadable(self) -> bool:
-        """Whether the saver cannot read, and another can once it is closed, as far as is known: the
-        store is whole then, and the saver of no use.
+        """Return whether the saver cannot read, and another can once it is closed, as far as is
+        known: the store is whole then, and the saver of no use.
         """
         closed = self.snapshots.get(Viewpoint.CLOSED)
         readable = closed is None or not closed.unreadable
@@ -160,7 +160,9 @@ class _TrialJudge:
         return self._wrong(SILENT, "it returned, and others cannot read the store", Viewpoint.FRESH)
 
     def _harms_others(self, viewpoint: Viewpoint) -> bool:
-        """Whether what was there before is touched, while the operation's own part is not done."""
+        """Return whether what was there before is touched, while the operation's own part is not
+        done.
+        """
         step = self.references.scenario.step
         if not isinstance(step, Put | PutWrites):
             return False
@@ -181,7 +183,7 @@ class _TrialJudge:
     # --- what comes later ------------------------------------------------------------------
 
     def _later(self) -> FaultVerdict | None:
-        """What others see once the saver has written something else, or was closed."""
+        """Return what others see once the saver has written something else, or was closed."""
         committed = self.committed
         for viewpoint in (Viewpoint.FRESH_LATER, Viewpoint.CLOSED):
             if self.seen.whole or not self._is_readable(viewpoint):
@@ -203,7 +205,7 @@ class _TrialJudge:
     # --- what was acknowledged afterwards --------------------------------------------------
 
     def _lost(self) -> FaultVerdict | None:
-        """What was written after the operation, and is gone once the saver was closed."""
+        """Return what was written after the operation, and is gone once the saver was closed."""
         when = "after the fault" if self.seen.returned else "after it failed"
         if not self._is_readable(Viewpoint.CLOSED) or self.seen.hung:
             return None
@@ -227,7 +229,9 @@ class _TrialJudge:
         return broken(SILENT, summary, "all that was written, stored", observed)
 
     def _is_as_before_the_retry(self, closed: Snapshot) -> bool:
-        """Whether the store is without what the operation stores, which was called once more."""
+        """Return whether the store is without what the operation stores, which was called once
+        more.
+        """
         if self.committed is None or not self.seen.whole:
             return False
         if self.references.right(self.seen, Viewpoint.CLOSED, self.committed):
@@ -254,7 +258,7 @@ class _TrialJudge:
         return self._stuck(f"{when}, {symptoms[0][0]}", "a saver that works as before", observed)
 
     def _symptoms(self) -> Iterator[tuple[str, str]]:
-        """What does not work any more, and what was seen of it."""
+        """Yield what does not work any more, and what was seen of it."""
         behind = self._behind()
         if behind:
             yield "the saver does not see new data", behind
@@ -273,7 +277,7 @@ class _TrialJudge:
         return [name for name in self.seen.locked if name not in self.references.before.locked]
 
     def _problems(self) -> dict[str, str]:
-        """What failed that works in the clean runs."""
+        """Return what failed that works in the clean runs."""
         states = (self.committed or {(): ReferenceStates.SAME}).values()
         known: set[str] = set()
         for state, clean in (
@@ -285,7 +289,7 @@ class _TrialJudge:
         return {what: error for what, error in self.seen.problems.items() if what not in known}
 
     def _behind(self) -> str:
-        """What was committed since, and the saver does not see; "" if it sees all of it."""
+        """Return what was committed since, and the saver does not see; "" if it sees all of it."""
         if Viewpoint.OWN_LATER not in self.snapshots:
             return ""
         seen = self.snapshots[Viewpoint.OWN_LATER]
@@ -334,7 +338,7 @@ class _TrialJudge:
         return self._wrong(WHOLE, summary, Viewpoint.OWN)
 
     def _as_expected(self) -> bool:
-        """Whether the saver's own later looks are what they must be."""
+        """Return whether the saver's own later looks are what they must be."""
         committed = self.committed
         if committed is None:
             committed = self.references.states(self.snapshots[Viewpoint.OWN], Viewpoint.OWN)

@@ -131,7 +131,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
     @classmethod
     def _known_programs(cls, folder: Path) -> KnownPrograms:
-        """What is known of the class; it is found out once what the saver can do."""
+        """Return what is known of the class; it is found out once what the saver can do."""
         if cls._known is None:
             target = target_of(cls)
             cls._known = KnownPrograms(
@@ -174,7 +174,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
             self.take(step)
 
     def can_fail(self, kind: str) -> bool:
-        """Whether the next call can be failed in such a way."""
+        """Return whether the next call can be failed in such a way."""
         return kind in self._kinds and self._next is None and not self._outage
 
     def fail_next(self, maker: FaultMaker, choose: Random) -> None:

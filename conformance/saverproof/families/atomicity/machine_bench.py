@@ -45,7 +45,7 @@ def folder_of_machine() -> Iterator[Path]:
 
 
 def plan_of(target: Target, api: str, folder: Path) -> ItemPlan:
-    """What judging has to know of the saver."""
+    """Return what judging has to know of the saver."""
     with loop_for("crossed") as loop:
         facts = survey(target, folder, loop).facts
     return ItemPlan({}, facts, TABLE.name, api, "quick", 0, str(folder))
@@ -137,7 +137,7 @@ class KnownPrograms:
 def answered(
     bench: FaultBench, trial: RandomTrial, work: Callable[[], ProgramViolation | None]
 ) -> ProgramViolation | None:
-    """What the work shows; that a call is never answered, if that is so."""
+    """Return what the work shows; that a call is never answered, if that is so."""
     try:
         return bench.on_worker(work)
     except UnansweredError as problem:

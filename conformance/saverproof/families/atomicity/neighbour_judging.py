@@ -27,7 +27,7 @@ class MeetingJudge:
     references: References
 
     def verdict(self, trial: MeetingTrial) -> FaultVerdict:
-        """What the trial comes to."""
+        """Return what the trial comes to."""
         seen = trial.observation
         if seen.hung:
             said = f"another caller's call was under way, and: {seen.hung}"
@@ -79,7 +79,7 @@ class MeetingJudge:
         )
 
     def _looks(self, seen: TrialObservation) -> list[tuple[Viewpoint, Snapshot]]:
-        """What others see, or the saver itself where nobody else can look."""
+        """Return what others see, or the saver itself where nobody else can look."""
         looks = [
             (viewpoint, look)
             for viewpoint, look in seen.snapshots.items()

@@ -71,7 +71,7 @@ class MeetingBench:
         return cls(bench, scenario, store, MeetingJudge(References(scenario, *observed)))
 
     def meetings(self) -> list[Meeting]:
-        """Where the two can meet, from what clean runs pass; done on the worker's thread."""
+        """Return where the two can meet, from what clean runs pass; done on the worker's thread."""
         if self.bench.api == "async":
             return meetings_of_tasks(self._calls(lambda t: meet(t, Meeting())), self._awaits())
         own = self._calls(lambda trial: trial.operation())
@@ -151,7 +151,7 @@ class NeighbourTrials:
                     self.bench.renew()
 
     def _is_wrong_without(self, meetings: MeetingBench, meeting: Meeting) -> bool:
-        """Whether the same two calls are too much for it without a fault: others judge that."""
+        """Return whether the same two calls are too much for it without a fault: others judge that."""
         trial, verdict = meetings.tried(replace(meeting, plan=None))
         wrong = verdict.contract is not None or not trial.observation.returned
         if wrong:

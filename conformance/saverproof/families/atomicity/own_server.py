@@ -20,7 +20,7 @@ _MOST_OF_ONE = 8
 
 
 def needs_own_server(injection: Injection | None, places: Places) -> bool:
-    """Whether nobody else may use the server that this is done to."""
+    """Return whether nobody else may use the server that this is done to."""
     if injection is None or injection.plan is None:
         return False
     fault = injection.plan.fault
@@ -28,7 +28,7 @@ def needs_own_server(injection: Injection | None, places: Places) -> bool:
 
 
 def like(injection: Injection, places: Places) -> list[Injection]:
-    """What else of the same sort can be done to it in an operation."""
+    """Return what else of the same sort can be done to it in an operation."""
     assert injection.plan is not None
     deaths = [*places.server_deaths(), *places.server_deaths(Fault.FAILED_OVER)]
     plans = [*deaths, *places.standstills(), *places.failing_writes()]

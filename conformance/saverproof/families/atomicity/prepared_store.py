@@ -130,13 +130,13 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
 
 
 def _leads_back(folder: Path) -> bool:
-    """Whether a copy of the folder would have links into it."""
+    """Return whether a copy of the folder would have links into it."""
     links = (path.readlink() for path in folder.rglob("*") if path.is_symlink())
     return any(link.is_absolute() for link in links)
 
 
 def _same(store: PreparedStore, before: Snapshot, bench: FaultBench) -> bool:
-    """Whether a copy of the files shows what the original does."""
+    """Return whether a copy of the files shows what the original does."""
     target, loop = bench.target, bench.loop
     with (
         placed(store, target, bench.folder) as workspace,

@@ -65,8 +65,8 @@ class CallAgain:
     def _left_behind(
         self, call: SettledCall, expected: Expected, injection: Injection | None
     ) -> FaultVerdict | None:
-        """What comes back with the checkpoints that the call has removed, if they are put again;
-        the saver that was never failed says what should.
+        """Return what comes back with the checkpoints that the call has removed, if they are put
+        again; the saver that was never failed says what should.
         """
         stores = self.stores
         removed = sorted(expected.before.keys() - expected.after.keys())

@@ -62,7 +62,7 @@ class _Trials:
     left: int = _MOST_TRIED
 
     def tried(self, planned_steps: PlannedSteps) -> PlannedSteps | None:
-        """What is left of a program if it still breaks the contract."""
+        """Return what is left of a program if it still breaks the contract."""
         if self.left <= 0 or not planned_steps:
             return None
         self.left -= 1
@@ -92,7 +92,7 @@ class _Trials:
 def places_of(
     bench: FaultBench, violation: ProgramViolation, position: int, own: OwnFaultSteps | None = None
 ) -> Places:
-    """What a step of the program passes that is not failed there."""
+    """Return what a step of the program passes that is not failed there."""
     steps = RecordedSteps(violation.program, {})
     random_trial = RandomTrial(bench, steps, counted=position, own=own)
     with suppress(FaultsError, NoCleanRunError):

@@ -112,11 +112,11 @@ class RandomStores:
         return "there is no such rule" if self.own is None else self.own.objection(step, self.model)
 
     def seen(self, wanted: Wanted) -> Snapshot:
-        """What the saver that is failed shows."""
+        """Return what the saver that is failed shows."""
         return snapshot(self.driver, wanted)
 
     def expected(self, wanted: Wanted) -> Snapshot:
-        """What the saver that is never failed shows.
+        """Return what the saver that is never failed shows.
 
         Raises:
             NoCleanRunError: it cannot be read, so that nothing can be said of the other one.

@@ -159,7 +159,7 @@ class RandomTrial:
         return violation
 
     def _expected(self, call: SettledCall) -> Expected:
-        """What may be seen after a call that the saver beside this one has taken already."""
+        """Return what may be seen after a call that the saver beside this one has taken already."""
         after = self._stores.expected(self._wanted)
         # A removal that is done in part may leave what was there once.
         earlier = () if isinstance(call.step, _REMOVALS) else tuple(self._earlier)
@@ -191,13 +191,13 @@ class RandomTrial:
         return self._violation(judged_under_fault(ended, injection, expected, seen, locked=locked))
 
     def _locked(self, ended: TrialObservation) -> bool:
-        """Whether a call that failed keeps others from writing; asked before the saver is asked
-        anything: what it puts off may end with its next call.
+        """Return whether a call that failed keeps others from writing; asked before the saver is
+        asked anything: what it puts off may end with its next call.
         """
         return ended.fired and self._stores.write_locked
 
     def finish(self) -> ProgramViolation | None:
-        """What is wrong once an outage is over, if there was one."""
+        """Return what is wrong once an outage is over, if there was one."""
         if not self._waiting:
             return None
         if self._seen() != self._before:
@@ -349,6 +349,6 @@ class RandomTrial:
         return ProgramViolation(tuple(self._taken), dict(self._faults), verdict, which, hung=True)
 
     def violation_of(self, verdict: FaultVerdict, ending: str) -> ProgramViolation:
-        """What the steps so far came to."""
+        """Return what the steps so far came to."""
         program, faults = tuple(self._taken), dict(self._faults)
         return ProgramViolation(program, faults, verdict, ending, self._stores.database_names)

@@ -63,7 +63,7 @@ class References:
         return Viewpoint.FRESH if fresh else Viewpoint.OWN
 
     def shows(self, viewpoint: Viewpoint) -> bool:
-        """Whether both clean runs have such a look."""
+        """Return whether both clean runs have such a look."""
         return viewpoint in self.before.snapshots and viewpoint in self.after.snapshots
 
     def right(
@@ -72,7 +72,7 @@ class References:
         viewpoint: Viewpoint,
         committed: Mapping[Group, ReferenceStates],
     ) -> bool:
-        """Whether a later look shows what it must after a first one with these states."""
+        """Return whether a later look shows what it must after a first one with these states."""
         seen = self.states(observation.snapshots[viewpoint], viewpoint)
         return all(seen[group] & state for group, state in committed.items())
 

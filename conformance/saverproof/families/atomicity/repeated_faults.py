@@ -65,7 +65,7 @@ def faults_in_a_row(bench: FaultBench, sweeps: Iterable[FaultSweep]) -> list[Fau
 
 
 def _passed(bench: FaultBench, number: int) -> Places:
-    """What a call passes once the saver has been used: its first use may do more."""
+    """Return what a call passes once the saver has been used: its first use may do more."""
     position = len(_START) + 2 + number
     source = RecordedSteps(_PROGRAM[: position + 1], {}, (THREAD,))
     trial = RandomTrial(bench, source, counted=position)

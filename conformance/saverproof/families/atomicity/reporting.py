@@ -76,7 +76,7 @@ def _at_length(target: Target, found: Found, api: str) -> str:
 
 
 def _ending(found: Found) -> str:
-    """How the operation ended; an error raised on purpose repeats what the fault said."""
+    """Return how the operation ended; an error raised on purpose repeats what the fault said."""
     before, purpose, _ = found.ending.partition("raised on purpose")
     return before + purpose
 

@@ -87,7 +87,7 @@ _ANSWER_LOST = (
 
 
 def losing_message(plan: Plan) -> Iterator[PlainFault]:
-    """What a client written in Python meets, if nothing encrypts what it sends."""
+    """Yield what a client written in Python meets, if nothing encrypts what it sends."""
     if plan.fault not in (Fault.CONNECTION_RESET, Fault.ANSWER_LOST) or plan.lasts is Lasts.ONWARDS:
         return
     yield PlainFault(

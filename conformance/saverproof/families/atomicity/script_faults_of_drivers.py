@@ -53,7 +53,7 @@ def failing_method(plan: Plan, call: Call, places: Places) -> Iterator[PlainFaul
 
 
 def _refused(event: Event, method: Method, after: bool) -> Iterator[str]:
-    """What a server does to the transaction in which it refuses something."""
+    """Yield what a server does to the transaction in which it refuses something."""
     if method.refused is None or (after and event is not Event.STATEMENT):
         return
     sent = f"plain(self, {quoted(method.refused)})"

@@ -190,7 +190,7 @@ class _Body:
         ]
 
     def _shown(self, program: Program) -> list[str]:
-        """What the saver shows, without versions, which may be drawn by chance."""
+        """Return what the saver shows, without versions, which may be drawn by chance."""
         writer = self.writer
         threads = dict.fromkeys(getattr(step, "thread", "") for step in program)
         if any(isinstance(step, OwnStep) for step in program):
@@ -210,7 +210,7 @@ class _Body:
 
 
 def made(fault: PlainFault) -> list[str]:
-    """What makes the fault; where that fails, it says nothing of the saver."""
+    """Return what makes the fault; where that fails, it says nothing of the saver."""
     if not fault.uses_store:
         return list(fault.before)
     return [

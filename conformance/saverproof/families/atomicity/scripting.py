@@ -64,7 +64,7 @@ def database_of(found: Found) -> str:
 
 
 def top_of(fault: PlainFault, opening: Opening) -> tuple[str, ...]:
-    """What stands above the script's functions."""
+    """Return what stands above the script's functions."""
     covering = COVERING_BESIDE if opening.server else COVERING
     return tuple(covering if line == COVERING else line for line in fault.top)
 

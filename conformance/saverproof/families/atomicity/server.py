@@ -168,7 +168,7 @@ class FailingServer:
                 self._wait(lease.wait_until_ready)
 
     def has_fired(self) -> bool:
-        """Whether the plan that was followed last has failed a write, or the server."""
+        """Return whether the plan that was followed last has failed a write, or the server."""
         return self._fired()
 
     def _wait(self, work: Callable[[], object]) -> None:

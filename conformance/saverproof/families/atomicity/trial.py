@@ -227,7 +227,7 @@ class FaultTrial:
     def _freshly(
         self, workspace: Workspace, wanted: Wanted, then: tuple[SettledCall, ...]
     ) -> Snapshot:
-        """What a saver sees that is opened now; it makes these calls, too."""
+        """Return what a saver sees that is opened now; it makes these calls, too."""
         bench = self.bench
         if not bench.target.durable:
             return Snapshot()

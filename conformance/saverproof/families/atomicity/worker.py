@@ -112,7 +112,7 @@ class Worker:
             return value  # type: ignore[return-value]
 
     def _is_rescued(self, movement: MovementWatch) -> bool:
-        """Whether something was done, now that a call seems not to return."""
+        """Return whether something was done, now that a call seems not to return."""
         rescue, late = self.rescue, movement.total_s >= LIMIT_S
         if rescue is None or not (late or movement.for_ever(self.patience_s)):
             return False
@@ -139,7 +139,7 @@ class Worker:
 
 
 def any_left() -> bool:
-    """Whether a worker that was given up still waits for its call of the saver."""
+    """Return whether a worker that was given up still waits for its call of the saver."""
     return any(thread.name == NAME for thread in threading.enumerate())
 
 

@@ -125,7 +125,7 @@ class Asking:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Asking:
-        """What :meth:`to_json` gave."""
+        """Return what :meth:`to_json` gave."""
         changes, questions = from_json(data["changes"]), from_json(data["questions"])
         return cls(Reader(data["reader"]), changes, questions)
 
@@ -159,7 +159,7 @@ def again(bench: CallerBench, asking: Asking, record: SceneRecord) -> None:
 
 
 def play(bench: CallerBench, asking: Asking, record: SceneRecord) -> Mapping[str, Any]:
-    """What the processes saw, and why nothing, or not all, is known where that is so."""
+    """Return what the processes saw, and why nothing, or not all, is known where that is so."""
     tally = record.tally
     record.scenes[f"changes seen by {asking.reader.value}"] += 1
     results = list(_results(bench, asking))
@@ -218,7 +218,7 @@ def _stale(values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_sure(asking: Asking, stale: Mapping[str, Any]) -> bool:
-    """Whether one that is not the reader has decided that the writer is right."""
+    """Return whether one that is not the reader has decided that the writer is right."""
     last = stale["at"][0] == len(asking.changes) - 1
     return asking.reader is Reader.BESIDE or (last and stale["third"] == stale["said"])
 

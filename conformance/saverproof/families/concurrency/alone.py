@@ -37,7 +37,7 @@ class OneCaller:
 
     @classmethod
     def rehearsed(cls, events: Sequence[TimedCall]) -> OneCaller:
-        """What a rehearsal by one caller shows."""
+        """Return what a rehearsal by one caller shows."""
         semantics = semantics_of(events)
         wrong = judge_history(events, shared=True, semantics=semantics).problems
         sorts = {problem.sort for problem in wrong}

@@ -202,7 +202,7 @@ def _tasks() -> dict[str, int]:
 
 
 def shown_of(found: Any) -> ShownTuple:
-    """What a tuple shows, whatever it is."""
+    """Return what a tuple shows, whatever it is."""
     try:
         values = found.checkpoint.get("channel_values", {})
         parts = (*(_text(values.get(name)) for name in CHANNELS), _text(found.metadata.get("said")))

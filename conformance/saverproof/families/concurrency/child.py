@@ -62,7 +62,7 @@ class Scene:
         self.ids = ids_for(self.target, self.workspace)
 
     def is_targets_own(self, error: OpeningError) -> bool:
-        """Whether a statement of the target's function raised, and none of the saver's."""
+        """Return whether a statement of the target's function raised, and none of the saver's."""
         cause = error.__cause__
         return cause is not None and raised_in(self.target.open, cause)
 

@@ -24,7 +24,7 @@ class ShownThread:
 
     @classmethod
     def of(cls, listed: Iterable[Any]) -> ShownThread:
-        """What listings of its namespaces show."""
+        """Return what listings of its namespaces show."""
         tuples = {_address(one): one for one in listed}
         writes = (
             (at, task, channel, text_of(value))
@@ -78,7 +78,7 @@ class Copied:
         return 0 if all(gone) else None
 
     def _shows(self, call: StoringCall) -> bool | None:
-        """Whether it shows what a call stored; None where nobody can tell."""
+        """Return whether it shows what a call stored; None where nobody can tell."""
         there = call.at in self.copy.tuples
         if call.task is None:
             return there
@@ -86,7 +86,9 @@ class Copied:
         return own[0] in self.copy.writes if there and own else None
 
     def _own(self, call: StoringCall) -> list[Write]:
-        """What no other call wrote, and the original still shows: later answers replace some."""
+        """Return what no other call wrote, and the original still shows: later answers replace
+        some.
+        """
         return [one for one in call.writes if self._twice[one] == 1 and one in self.original.writes]
 
     def _altered(self) -> Iterator[str]:

@@ -21,7 +21,7 @@ def store(api: Api, saver: Any, copied: Copied, thread: str) -> bool:
 
 
 def shown(api: Api, saver: Any, thread: str, spaces: Iterable[str]) -> ShownThread:
-    """What listings of these namespaces of a thread show."""
+    """Return what listings of these namespaces of a thread show."""
     return ShownThread.of(
         found
         for namespace in spaces

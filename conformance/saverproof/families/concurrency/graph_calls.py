@@ -70,8 +70,8 @@ class GraphCalls:
         made.ended = next(self.clock)
 
     def refused(self, thread: str) -> str | None:
-        """What the first call of a thread raised that did, whether or not its graph was told; see
-        :class:`~saverproof.families.graph.storing.Refusals`.
+        """Return what the first call of a thread raised that did, whether or not its graph was
+        told; see :class:`~saverproof.families.graph.storing.Refusals`.
         """
         return next((call.refused for call in self.of[thread] if call.refused), None)
 

@@ -41,7 +41,7 @@ class Difference:
 def first_difference(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> Difference | None:
-    """What differs first beside an operation.
+    """Return what differs first beside an operation.
 
     A step that raised says nothing: a lock that is held may have its time. What is lost shows when
     all is quiet.
@@ -53,7 +53,7 @@ def first_difference(
 def difference_at_rest(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> Difference | None:
-    """What differs first where nobody is beside it: a step that raises has no excuse."""
+    """Return what differs first where nobody is beside it: a step that raises has no excuse."""
     differ = _first_that_differs(alone, seen)
     if differ is None:
         return None
@@ -61,7 +61,7 @@ def difference_at_rest(
 
 
 def first_error(alone: Sequence[Observation], seen: Sequence[Observation]) -> str | None:
-    """What a step raised if it is the first difference: nothing after it is compared."""
+    """Return what a step raised if it is the first difference: nothing after it is compared."""
     differ = _first_that_differs(alone, seen)
     return str(differ[1].value) if differ is not None and ends_in_error(differ[1]) else None
 

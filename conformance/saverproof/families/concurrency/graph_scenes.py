@@ -53,7 +53,7 @@ _START = "__start__"
 
 
 def _waiting(thread: str, run: str, first: int) -> Program:
-    """What a graph stores that waits, in itself and in a subgraph."""
+    """Return what a graph stores that waits, in itself and in a subgraph."""
     second, inside, waits = first + 1, first + 10, first + 11
     asked = (("__interrupt__", 1), ("__resume__", 2))
     return (

@@ -65,7 +65,7 @@ def graph_imports(scene: Mapping[str, Any], api: str) -> list[str]:
 
 
 def _input(step: GraphStep) -> str:
-    """What the graph is invoked with; "" for other steps."""
+    """Return what the graph is invoked with; "" for other steps."""
     match step:
         case Invoke(given=given, at=None):
             return literal(given)

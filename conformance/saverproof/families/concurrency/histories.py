@@ -234,7 +234,7 @@ def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played
 
 
 def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
-    """What several processes told of one script."""
+    """Return what several processes told of one script."""
     events: list[TimedCall] = []
     trouble = hung = slow = died = ""
     for result in results:

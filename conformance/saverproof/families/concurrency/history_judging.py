@@ -89,7 +89,7 @@ class HistoryJudging:
             overtake(self.bench, self.able, self.record)
 
     def _rehearse(self) -> bool:
-        """Whether the saver answers one caller alone at all; what is wrong is looked into."""
+        """Return whether the saver answers one caller alone at all; what is wrong is looked into."""
         plan = self.bench.plan
         script = rehearsal(f"{plan.seed}:{plan.api}", self.able, self.effort)
         played = play(self.bench, script)
@@ -143,7 +143,9 @@ class HistoryJudging:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
 
     def _judged(self, played: Played) -> list[Problem]:
-        """What is wrong with how a history ended, or with its answers, because of its callers."""
+        """Return what is wrong with how a history ended, or with its answers, because of its
+        callers.
+        """
         shared = played.script.sharing is Sharing.SHARED
         judgement = judge_history(
             played.events, shared=shared, semantics=self.alone.semantics, known=self.alone.known
@@ -189,7 +191,7 @@ class HistoryJudging:
 
 
 def _is_of_a_listing(problem: Problem, error: str) -> bool:
-    """Whether it is that a listing raised this, whatever was called meanwhile."""
+    """Return whether it is that a listing raised this, whatever was called meanwhile."""
     if problem.contract not in (THREADS, TORN) or not problem.events:
         return False
     last = problem.events[-1]

@@ -114,7 +114,7 @@ class Probing:
         self.free.append((place, self._is_answered(self._pending)))
 
     def _is_blocked(self) -> bool:
-        """Whether the write that was begun at an earlier place is not answered here either."""
+        """Return whether the write that was begun at an earlier place is not answered here either."""
         last = self._pending
         if last is None:
             return False
@@ -158,7 +158,7 @@ class Probing:
 
 
 def others_go_on(process: int | None) -> bool:
-    """Whether a thread beside this one waits for nothing but a processor, or a disk: of this
+    """Return whether a thread beside this one waits for nothing but a processor, or a disk: of this
     process, or of another one that is beside it.
     """
     if process is not None and could_run(process, states=_AT_WORK):
@@ -187,7 +187,7 @@ class Holding:
             self.overtaken = self.let_go.wait(_LONGEST_S) or self._is_over_in_time()
 
     def _is_over_in_time(self) -> bool:
-        """Whether what goes on beside it is over before it stands still, or for too long."""
+        """Return whether what goes on beside it is over before it stands still, or for too long."""
         until = time.monotonic() + _LATEST_S - _LONGEST_S
         idle = 0
         while idle < _GLANCES and time.monotonic() < until:
@@ -219,7 +219,9 @@ class Places:
     _visits: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def tracer(self, saver: Any) -> Any:
-        """What a thread is traced by in which the call runs: it tells of the saver's own lines."""
+        """Return what a thread is traced by in which the call runs: it tells of the saver's own
+        lines.
+        """
         return lines_in(folders_of(saver), self._at_line)
 
     def begin(self, doing: Probe) -> None:
@@ -263,7 +265,7 @@ class _Awaited:
 
 
 def _on_a_loop() -> bool:
-    """Whether this thread is an event loop's, on which nobody could go on beside it."""
+    """Return whether this thread is an event loop's, on which nobody could go on beside it."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -153,11 +153,11 @@ class _Part:
         }
 
     def meeting(self, number: int) -> Meeting:
-        """Where the two processes tell each other how far they are."""
+        """Return where the two processes tell each other how far they are."""
         return Meeting(Path(self._meeting), number, 2)
 
     def answers_at(self, number: int) -> Path:
-        """Where the writer notes what it is answered after a change."""
+        """Return where the writer notes what it is answered after a change."""
         return Path(f"{self._meeting}-{number}.json")
 
     def opened_beside(self, stack: ExitStack) -> Any:

@@ -44,7 +44,7 @@ class Judgement:
 
 
 def semantics_of(events: Sequence[TimedCall]) -> Semantics:
-    """What the events of one caller alone show of that."""
+    """Return what the events of one caller alone show of that."""
     history = EventIndex(events, THREADS, USUAL)
     replaces = first_stays = True
     for event in events:
@@ -98,7 +98,7 @@ def judge_history(
 
 
 def _problems(history: EventIndex, *, shared: bool) -> Iterator[Problem]:
-    """What is wrong with single answers, and with what is there in the end."""
+    """Yield what is wrong with single answers, and with what is there in the end."""
     for event in history.events:
         if shared and not event.returned:
             yield history.raised(event)
@@ -148,7 +148,7 @@ class EventIndex:
     # --- what a read shows -----------------------------------------------------------------
 
     def wrong_in(self, event: TimedCall) -> Iterator[Problem]:
-        """What is wrong with the tuples of one read."""
+        """Yield what is wrong with the tuples of one read."""
         made = event.operation
         seen: set[int] = set()
         for shown in event.shown:
@@ -217,7 +217,7 @@ class EventIndex:
     # --- what is there in the end ----------------------------------------------------------
 
     def lost(self) -> Iterator[Problem]:
-        """What was acknowledged and is not there when all is quiet."""
+        """Yield what was acknowledged and is not there when all is quiet."""
         for event in self.events:
             if event.phase is not Phase.AFTER or not event.returned:
                 continue

@@ -43,7 +43,7 @@ class Meeting:
 
     @staticmethod
     def have_all_told(file: Path, racers: int) -> bool:
-        """Whether each of them has told something."""
+        """Return whether each of them has told something."""
         data = file.read_bytes()
         return all(_CELL.unpack_from(data, n * _CELL.size)[0] for n in range(racers))
 
@@ -61,7 +61,7 @@ class Meeting:
         _CELL.pack_into(self._cells, self._own, steps, os.getpid())
 
     def of(self, number: int) -> int:
-        """How far another process is; very far if it has ended."""
+        """Return how far another process is; very far if it has ended."""
         steps: int = _CELL.unpack_from(self._cells, number * _CELL.size)[0]
         return steps
 
@@ -71,8 +71,8 @@ class Meeting:
         return process
 
     def has_died(self, number: int) -> bool:
-        """Whether another process that has told how far it is has ended without a word, as far as
-        the system tells.
+        """Return whether another process that has told how far it is has ended without a word, as
+        far as the system tells.
         """
         process = self.process(number)
         if not process:

@@ -99,7 +99,10 @@ def _ask(scene: Scene, saver: Any, seen: dict[str, Any], *, in_memory: bool) -> 
 
 
 def _shown(driver: ApiDriver) -> Iterator[str]:
-    """What a saver lists of all that nobody put. That it lists nothing of it proves nothing."""
+    """Yield what a saver lists of all that nobody put.
+
+    That it lists nothing of it proves nothing.
+    """
     for found in driver.list_tuples(None, {}):
         address = found.config["configurable"]
         if any(MARK in str(part) for part in address.values()):
@@ -164,7 +167,7 @@ def _changed(before: Mapping[str, list[str]], after: Mapping[str, list[str]]) ->
 
 
 def _held(saver: Any) -> Iterator[str]:
-    """Where the objects that a saver in memory reaches name something unknown."""
+    """Yield where the objects that a saver in memory reaches name something unknown."""
     for owner in _reached(saver):
         if isinstance(owner, dict):
             named = [key for key in list(owner) if _is_named(key)]

@@ -71,12 +71,12 @@ class SceneRecord:
             keep_plainest(self.found, problem.contract, ShownProblem(problem, scene))
 
     def is_complete(self, contracts: Collection[str]) -> bool:
-        """Whether every one of these that is asked for was found broken."""
+        """Return whether every one of these that is asked for was found broken."""
         return self.tally.wanted.intersection(contracts) <= self.found.keys()
 
     def skips(self, contract: str, what: str) -> bool:
-        """Whether callers of this kind are known to hang; then note that nothing is played of
-        ``what``.
+        """Return whether callers of this kind are known to hang; then note that nothing is played
+        of ``what``.
         """
         if contract in self.hung:
             self.tally.note(f"no {what} were played: such callers hang, which is enough to know")

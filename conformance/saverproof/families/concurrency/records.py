@@ -148,7 +148,7 @@ class ShownTuple:
     writes: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def describe(self) -> str:
-        """What it says, in a few words."""
+        """Return what it says, in a few words."""
         parts = " ".join(sorted(set(self.parts)))
         writes = "; ".join(f"task {task}: {_shortened(values)}" for task, values in self.writes)
         return f"checkpoint {self.number} ({parts}" + (f"; {writes})" if writes else ")")
@@ -181,7 +181,7 @@ class TimedCall:
         return self.error is None
 
     def overlaps(self, other: TimedCall) -> bool:
-        """Whether each began before the other ended."""
+        """Return whether each began before the other ended."""
         return self.began < other.ended and other.began < self.ended
 
     def at(self, phase: Phase) -> TimedCall:

@@ -35,7 +35,7 @@ class ResumedCopies:
     calls: GraphCalls
 
     def difference(self, copies: Copies) -> Difference | None:
-        """What differs first with a copy."""
+        """Return what differs first with a copy."""
         middle = {
             # The last of each kind of step: every other one is a copy of the same kind.
             type(self.one.program[position]): (position, *copy)
@@ -46,8 +46,8 @@ class ResumedCopies:
         return next(filter(None, resumed), None) or self._gone_on(copies)
 
     def _gone_on(self, copies: Copies) -> Difference | None:
-        """What differs with the last copy of before or after a step that has one left: every other
-        one is a copy of the same kind.
+        """Return what differs with the last copy of before or after a step that has one left: every
+        other one is a copy of the same kind.
         """
         for position, (prefix, copied) in reversed(copies.items()):
             left = copied.first_left
@@ -59,8 +59,8 @@ class ResumedCopies:
         return None
 
     def _resumed(self, position: int, prefix: str, copied: Copied) -> Difference | None:
-        """What differs with a copy of the middle of a step if it is resumed there, from a thread
-        that shows the same, but was never copied.
+        """Return what differs with a copy of the middle of a step if it is resumed there, from a
+        thread that shows the same, but was never copied.
         """
         program = (Invoke(None), *self.one.program[position + 1 :])
         wanted = self._by_hand(prefix, copied, program, position)
@@ -76,8 +76,8 @@ class ResumedCopies:
     def _by_hand(
         self, prefix: str, copied: Copied, program: Program, first: int, *, copy: bool = False
     ) -> list[Observation] | None:
-        """What is seen with a thread that shows what the copy does, stored call by call, or with a
-        copy of that which is made when all is quiet. None where it cannot be stored so.
+        """Return what is seen with a thread that shows what the copy does, stored call by call, or
+        with a copy of that which is made when all is quiet. None where it cannot be stored so.
         """
         own = f"{prefix}by-hand-{'source' if copy else 'alone'}-"
         player = self.player(own)
@@ -92,7 +92,7 @@ class ResumedCopies:
         return self._seen(own, program, first)
 
     def _seen(self, prefix: str, program: Program, first: int) -> list[Observation]:
-        """What is seen of a program, whose first step is the one of this number."""
+        """Return what is seen of a program, whose first step is the one of this number."""
         seen = []
         for each in self.player(prefix).play(program):
             value = each.value

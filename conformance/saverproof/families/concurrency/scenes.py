@@ -25,7 +25,7 @@ RACERS = 4
 
 
 def died(contract: str, result: TrialResult) -> Problem | None:
-    """What the end of a scene's process says of a saver; None if it ended by returning."""
+    """Return what the end of a scene's process says of a saver; None if it ended by returning."""
     if result.died_by is DiedBy.SIGNAL:
         how = result.ending()
         return Problem(contract, how, "no call to end the process", how, stacks=result.stacks)
@@ -95,7 +95,7 @@ def _wrong_in_iteration(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
 
 
 def _steps_of(seen: Mapping[str, Any]) -> list[str]:
-    """What was called, and how each call ended."""
+    """Return what was called, and how each call ended."""
     return [
         "list of thread 'a', its first item taken",
         *(
@@ -106,7 +106,7 @@ def _steps_of(seen: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong_in_what_was_listed(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
-    """What was there before the listing, and was not deleted, is to be listed once."""
+    """Yield what was there before the listing, and was not deleted, is to be listed once."""
     times = [seen["listed"].count(known) for known in seen["there"]]
     if all(count == 1 for count in times):
         return
@@ -134,7 +134,9 @@ def _to_blame(seen: Mapping[str, Any]) -> list[str]:
 
 
 def _seen_in(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
-    """What was seen in a scene, or None, and why nothing is known, if it could not be played."""
+    """Return what was seen in a scene, or None, and why nothing is known, if it could not be
+    played.
+    """
     if result.died_by is not DiedBy.FINISHED:
         record.tally.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         return None
@@ -248,8 +250,8 @@ def _judged_race(
     *,
     one_more: bool,
 ) -> list[Problem]:
-    """What is wrong with how the processes of a race ended, and with which of the checkpoints that
-    are ``lasting`` are there afterwards.
+    """Return what is wrong with how the processes of a race ended, and with which of the
+    checkpoints that are ``lasting`` are there afterwards.
     """
     problems: list[Problem] = []
     events: list[TimedCall] = []

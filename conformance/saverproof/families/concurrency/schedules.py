@@ -149,7 +149,7 @@ class Pauses:
 
 
 def lines_in(folders: tuple[str, ...], at: Callable[[FrameType], object]) -> Tracer:
-    """What a thread is traced by so that ``at`` is called before each line of these files."""
+    """Return what a thread is traced by so that ``at`` is called before each line of these files."""
 
     def on_line(frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
@@ -163,14 +163,14 @@ def lines_in(folders: tuple[str, ...], at: Callable[[FrameType], object]) -> Tra
 
 
 def _others_could_run() -> bool:
-    """Whether another thread of this process waits for nothing but a processor."""
+    """Return whether another thread of this process waits for nothing but a processor."""
     return could_run(os.getpid(), but=threading.get_native_id())
 
 
 def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
-    """Whether a thread of a process waits for nothing but a processor, as on a machine that has
-    much else to do; in the state "D" it waits for a disk. ``but`` is one that does not count. False
-    where the system does not tell.
+    """Return whether a thread of a process waits for nothing but a processor, as on a machine that
+    has much else to do; in the state "D" it waits for a disk. ``but`` is one that does not count.
+    False where the system does not tell.
     """
     try:
         tasks = os.listdir(f"/proc/{process}/task")
@@ -180,7 +180,8 @@ def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
 
 
 def is_zombie(process: int) -> bool:
-    """Whether a process has ended, and nobody has asked how. False where the system does not tell.
+    """Return whether a process has ended, and nobody has asked how. False where the system does not
+    tell.
 
     Its threads do not tell: each one that ends is a zombie for a moment.
     """
@@ -217,7 +218,7 @@ _BASES = frozenset({"langgraph.checkpoint.base", "builtins", "abc", "contextlib"
 
 
 def _is_shared(module: str) -> bool:
-    """Whether what lies beside a module is more than the saver: a package of many things."""
+    """Return whether what lies beside a module is more than the saver: a package of many things."""
     return module.count(".") < 1
 
 

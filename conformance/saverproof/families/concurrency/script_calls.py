@@ -32,7 +32,7 @@ _ADVANCING = {
 
 
 def listing_words(api: str, by: str, calls: list[str]) -> dict[str, object]:
-    """What is filled into a script of a listing between whose items these calls are made."""
+    """Return what is filled into a script of a listing between whose items these calls are made."""
     known = {operation.describe(): operation for operation in BETWEEN}
     made = [_call(known[one], api) for one in calls if one in known]
     return {**_ADVANCING[api, by == By.SAME], "calls": made}
@@ -75,5 +75,5 @@ _WAITING = {
 
 
 def waiting_words(calls: list[str]) -> list[str]:
-    """What a script lets wait, given the operations: functions that begin a call each."""
+    """Return what a script lets wait, given the operations: functions that begin a call each."""
     return [_WAITING[call] for call in dict.fromkeys(calls)]

@@ -247,7 +247,7 @@ class TidiedGraphs:
         return self.upkeep.call(player.prefix + THREAD, other + THREAD)
 
     def _other(self, player: RunningPlayer, one: GraphScenario, position: int) -> str:
-        """What begins the name of a thread that is deleted, or copied to, beside a step."""
+        """Return what begins the name of a thread that is deleted, or copied to, beside a step."""
         if self.upkeep.kind is not CallKind.DELETE:
             return f"{player.prefix}copy-{position}-"
         other = self._player(one.graph)
@@ -260,7 +260,7 @@ class TidiedGraphs:
     def _difference(
         self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> Difference | None:
-        """What differs first in the part before the first refused call."""
+        """Return what differs first in the part before the first refused call."""
         played = played.until_refused()
         if found := first_difference(alone, played.seen):
             return found
@@ -274,7 +274,7 @@ class TidiedGraphs:
         return ResumedCopies(one, alone, player, self._calls).difference(played.copies)
 
     def _copied(self, player: RunningPlayer, other: str, began: int, step_began: int) -> Copied:
-        """What is shown of a thread and of its copy, when all is quiet."""
+        """Return what is shown of a thread and of its copy, when all is quiet."""
         thread = player.prefix + THREAD
         calls = list(self._calls.of[thread])
         spaces = dict.fromkeys(call.at[0] for call in calls)
@@ -292,7 +292,9 @@ class TidiedGraphs:
     # --- places ----------------------------------------------------------------------------
 
     def _places(self, one: GraphScenario) -> list[Place]:
-        """Where an operation beside a graph that waits can be overtaken by writes to its thread."""
+        """Return where an operation beside a graph that waits can be overtaken by writes to its
+        thread.
+        """
         player = self._player(one.graph)
         begun = max(2, self.upkeep.steps(one, inside=False).start)
 

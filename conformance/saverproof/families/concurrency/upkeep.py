@@ -163,7 +163,7 @@ def _before(place: int, number: int, *, carries: bool, both: bool) -> tuple[Oper
 def _run(
     place: int, number: int, *, carries: bool, both: bool, early: bool
 ) -> tuple[Operation, ...]:
-    """What a run puts: each checkpoint after the newest, and the writes of its tasks."""
+    """Return what a run puts: each checkpoint after the newest, and the writes of its tasks."""
     made: list[Operation] = []
 
     def put(where: int, at: int) -> None:

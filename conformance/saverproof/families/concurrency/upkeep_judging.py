@@ -99,7 +99,7 @@ class _RoundJudging:
         self.readers = [event for event in during if event.operation.kind.reads]
 
     def problems(self, *, shared: bool) -> Iterator[Problem]:
-        """What is wrong with what is left, with what readers saw, and with what was raised."""
+        """Yield what is wrong with what is left, with what readers saw, and with what was raised."""
         if any(event.phase is Phase.BEFORE and not event.returned for event in self.done):
             # A thread that could not be prepared says nothing.
             return
@@ -145,7 +145,9 @@ class _RoundJudging:
         yield self._problem(found[0], cycle or "; ".join(found), *self.after)
 
     def _surely_wrong(self, shown: Shown) -> Iterator[str]:
-        """What is wrong after a deletion of the thread, whatever became of what was put beside."""
+        """Yield what is wrong after a deletion of the thread, whatever became of what was put
+        beside.
+        """
         keeper = self.keeper
         if keeper is None or not keeper.returned:
             return
@@ -166,7 +168,7 @@ class _RoundJudging:
                 yield f"{made.kind.value} of checkpoint {made.number} is not there as it was made"
 
     def _shown(self, places: Sequence[int], shift: int) -> Shown:
-        """What was listed of places, by the places they are copies of."""
+        """Return what was listed of places, by the places they are copies of."""
         lists = [
             event
             for event in self.after
@@ -195,7 +197,7 @@ class _RoundJudging:
     # --- what readers see ------------------------------------------------------------------
 
     def _read(self, event: TimedCall, seen: set[ThreadState]) -> Iterator[Problem]:
-        """What was shown must have been so at some moment; which one is not asked here."""
+        """Yield what was shown must have been so at some moment; which one is not asked here."""
         made = event.operation
         for shown in event.shown:
             if not any(

@@ -66,7 +66,7 @@ class UpkeepPlan:
         return cls(replace(calls, asked=_joined(one.after for one in rounds)), rounds)
 
     def judged(self, played: Played) -> list[RoundJudgement]:
-        """What each round comes to."""
+        """Return what each round comes to."""
         shared = self.calls.sharing is Sharing.SHARED
         return [judge_round(one, played.events, shared=shared) for one in self.rounds]
 
@@ -99,7 +99,9 @@ def _joined(parts: Iterable[tuple[Operation, ...]]) -> tuple[Operation, ...]:
 
 
 def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
-    """What was read is old by the time that it is used, since others were answered meanwhile."""
+    """Return what was read is old by the time that it is used, since others were answered
+    meanwhile.
+    """
     if sharing is Sharing.PROCESSES:
         pause = 2 * PAUSE_BETWEEN_PROCESSES_S
         return Schedule(seed, statements=0.7, pause_s=pause, most=200, alone=True, upkeep=True)
@@ -173,7 +175,7 @@ class UpkeepJudging:
                 self.met.add(name)
 
     def rehearse(self) -> bool:
-        """Whether the saver answers one caller alone at all; what is wrong is looked into."""
+        """Return whether the saver answers one caller alone at all; what is wrong is looked into."""
         plan = plan_of(Sharing.SHARED, 0, self._seed, self.able)
         played = play(self.bench, plan.alone())
         self.apart = played.in_files and not self.bench.plan.facts.get("on_server", False)

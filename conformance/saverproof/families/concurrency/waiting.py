@@ -89,7 +89,7 @@ class Waiting:
 
 
 def _where(waited: Waited) -> str:
-    """Where the loop stood first, as lines."""
+    """Return where the loop stood first, as lines."""
     return next(
         (without_kit(traceback.StackSummary.from_list(stack)) for stack in waited.stood), ""
     )

@@ -88,7 +88,7 @@ def await_end(
 
 
 def stacks(loop: EventLoop | None = None) -> str:
-    """Where every task of a loop is, and every other thread, the innermost call last."""
+    """Return where every task of a loop is, and every other thread, the innermost call last."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     # Tasks first: threads that other calls have left waiting may be many.
     parts = [] if loop is None else _tasks(loop.loop)
@@ -115,7 +115,7 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 
 def position_of(listing: Any) -> str:
-    """Where a generator stands that was left between two items, sync or async."""
+    """Return where a generator stands that was left between two items, sync or async."""
     return without_kit(traceback.StackSummary.from_list(_awaits(listing)))
 
 
@@ -163,7 +163,7 @@ def without_kit(frames: traceback.StackSummary) -> str:
 
 
 def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
-    """Whether a thread is the kit's own, which waits for a task to be over."""
+    """Return whether a thread is the kit's own, which waits for a task to be over."""
     kit = [place for place, frame in enumerate(frames) if frame.filename.startswith(_KIT)]
     return bool(kit) and os.path.basename(frames[min(kit[-1] + 1, len(frames) - 1)].filename) == (
         "_base.py"
@@ -171,7 +171,7 @@ def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
 
 
 def _is_scaffold(frame: traceback.FrameSummary) -> bool:
-    """Whether a frame is only how a thread begins, or how an idle one waits for work."""
+    """Return whether a frame is only how a thread begins, or how an idle one waits for work."""
     name = os.path.basename(frame.filename)
     if name == "threading.py":
         return frame.name in ("_bootstrap", "_bootstrap_inner", "run")

@@ -35,7 +35,7 @@ def cycle_of(copy: TimedCall, run: Sequence[TimedCall], shown: Shown) -> str:
 
 
 def is_shown(made: Operation, shown: Shown) -> bool:
-    """Whether what a call stored is there as it was stored."""
+    """Return whether what a call stored is there as it was stored."""
     found = shown.tuples.get((made.place, made.number))
     if found is None:
         return False

@@ -114,13 +114,13 @@ class Able:
 
 
 def able_of(capabilities: Iterable[str]) -> Able:
-    """What histories may ask of a saver with these capabilities."""
+    """Return what histories may ask of a saver with these capabilities."""
     there = {*capabilities}
     return Able("history" in there, "delete_thread" in there)
 
 
 def prologue(theme: WorkloadTheme, able: Able) -> tuple[Operation, ...]:
-    """What is put before the callers begin."""
+    """Return what is put before the callers begin."""
     if theme is DELETING:
         return ()
     return tuple(
@@ -184,7 +184,7 @@ def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation
 
 
 def version_of(operation: Operation) -> int:
-    """Which of the saver's versions, counted from 0, the channels of a put have.
+    """Return which of the saver's versions, counted from 0, the channels of a put have.
 
     No two puts share one, and those of the first checkpoint, everyone's parent, come first.
     """
@@ -198,7 +198,7 @@ VERSIONS = 2 * (MOST_CALLERS + 1) * LONGEST
 
 
 def epilogue(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
-    """What is asked when all is quiet: every checkpoint by its id, every listing and latest."""
+    """Return what is asked when all is quiet: every checkpoint by its id, every listing and latest."""
     places = sorted({made.place for made in operations})
     stored = sorted({(made.place, made.number) for made in operations if made.kind is CallKind.PUT})
     return (

@@ -95,7 +95,7 @@ class CostJudging:
         return [contract.id for contract in TABLE.contracts if contract.id in wanted]
 
     def _questions(self) -> list[Question]:
-        """What can be asked of the saver, and is to be."""
+        """Return what can be asked of the saver, and is to be."""
         wanted, able = self.tally.wanted, self.plan.facts["operations"][self.plan.api]
         return [
             one
@@ -145,7 +145,7 @@ class CostJudging:
             tally.agreed(contract, sum(len(one.sizes) for one in asked))
 
     def _missing(self, asked: Sequence[CostMeasurement]) -> list[str]:
-        """What should have been counted for these measurements, and was not."""
+        """Return what should have been counted for these measurements, and was not."""
         of_answers = any(not one.question.counts_what_is_kept for one in asked)
         missing = [one.missing for one in asked if one.missing] + doubts(asked)
         return list(dict.fromkeys([*missing, *(self.bench.missing if of_answers else [])]))

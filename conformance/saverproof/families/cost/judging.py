@@ -47,7 +47,7 @@ def words(question: Question, witness: str, law: Law) -> str:
 
 
 def breaches(measurements: Iterable[CostMeasurement]) -> list[BrokenLaw]:
-    """What breaks contracts, the worst first; measurements that came to no end say nothing."""
+    """Return what breaks contracts, the worst first; measurements that came to no end say nothing."""
     found = [
         BrokenLaw(one.question, witness, law, tuple(one.sizes))
         for one in measurements
@@ -59,7 +59,7 @@ def breaches(measurements: Iterable[CostMeasurement]) -> list[BrokenLaw]:
 
 
 def doubts(measurements: Iterable[CostMeasurement]) -> list[str]:
-    """What grows in a small store, and perhaps not in a large one: why nothing is held."""
+    """Return what grows in a small store, and perhaps not in a large one: why nothing is held."""
     return [
         f"{one.question.words} {words(one.question, witness, law)}; its planner chose so, and may "
         "choose otherwise in a larger store"

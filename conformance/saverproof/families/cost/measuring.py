@@ -236,7 +236,7 @@ class CostAsking:
                 measurement.counts.setdefault(name, []).append(count)
 
     def _costs(self, question: Question, store: GrowingStore, size: int) -> Mapping[str, int]:
-        """What an answer costs, in this process and in the server; nothing if it is none."""
+        """Return what an answer costs, in this process and in the server; nothing if it is none."""
         counted = self._counted(question, store, size)
         if not counted:
             return {}
@@ -259,7 +259,7 @@ class CostAsking:
     def _counted(
         self, question: Question, store: GrowingStore, size: int
     ) -> list[Mapping[str, int]]:
-        """What the answers cost, one by one; nothing if they are none."""
+        """Return what the answers cost, one by one; nothing if they are none."""
         counted = []
         # What is done once, such as compiling a statement, is not what an answer costs. Threads
         # that are made to be removed are as much alike as can be.

@@ -96,11 +96,11 @@ class Question:
         return self.ask in _OF_DOOMED
 
     def is_broken_by(self, witness: str, law: Law) -> bool:
-        """Whether a count grows faster than the contract allows, whatever a planner does."""
+        """Return whether a count grows faster than the contract allows, whatever a planner does."""
         return witness not in PLANNED and self._exceeds(witness, law)
 
     def is_doubted_by(self, witness: str, law: Law) -> bool:
-        """Whether a count grows that a planner might keep from it in a larger store."""
+        """Return whether a count grows that a planner might keep from it in a larger store."""
         return witness in PLANNED and self._exceeds(witness, law)
 
     def _exceeds(self, witness: str, law: Law) -> bool:
@@ -149,7 +149,7 @@ _A_REST = 16_384.0
 
 
 def _removing(contract: str, ask: Ask, needs: str) -> tuple[Question, ...]:
-    """What is done to a thread costs what the thread is worth, whatever there is beside it."""
+    """Return what is done to a thread costs what the thread is worth, whatever there is beside it."""
     return (
         Question(contract, stores.Threads, ask, needs=needs),
         Question(contract, stores.ThreadSize, ask, allowed=_LINEAR, needs=needs),

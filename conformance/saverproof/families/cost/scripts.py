@@ -92,7 +92,7 @@ def _stores(store: type[GrowingStore]) -> list[type]:
 
 
 def _definitions(question: Question) -> list[str]:
-    """What the body of ``measured`` uses."""
+    """Return what the body of ``measured`` uses."""
     if question.counts_what_is_kept:
         return ["def cost(saver, size):", f"    {question.store.__name__}(saver).grow(size)"]
     return [*source_of(question.ask), *(source_of(doom) if question.removes else [])]

@@ -25,8 +25,8 @@ class WorkForAnswers:
     work: ServerWork
 
     def counted(self, question: Question, store: GrowingStore, size: int) -> Mapping[str, int]:
-        """What one more answer costs the server; opening the store, and what the saver does once
-        for that, is no part of it.
+        """Return what one more answer costs the server; opening the store, and what the saver does
+        once for that, is no part of it.
 
         Raises:
             NotTold: the server does not tell.
@@ -40,7 +40,7 @@ class WorkForAnswers:
     def _answers(
         self, times: int, question: Question, store: GrowingStore, size: int
     ) -> Mapping[str, int]:
-        """What the server does for a store that is opened, asked so often, and closed."""
+        """Return what the server does for a store that is opened, asked so often, and closed."""
         if question.removes:
             doom(store)
         try:

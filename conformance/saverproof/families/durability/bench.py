@@ -90,7 +90,7 @@ class KillBench:
             yield self.arguments(workspace)
 
     def arguments(self, workspace: Workspace) -> dict[str, Any]:
-        """What a body needs to open the store in a workspace."""
+        """Return what a body needs to open the store in a workspace."""
         return {
             "target": self.plan.target,
             "api": self.plan.api,
@@ -113,7 +113,7 @@ class KillBench:
     # --- clean runs ------------------------------------------------------------------------
 
     def rehearsed(self, workload: Workload) -> tuple[KilledRun, list[Any]]:
-        """What a clean run shows after each operation, and the channel versions in it.
+        """Return what a clean run shows after each operation, and the channel versions in it.
 
         Raises:
             NoCleanRunError: the saver does not get through.
@@ -133,7 +133,7 @@ class KillBench:
         return [decode(KillPlace, place) for place in value["places"]]
 
     def window_s(self, workload: Workload, versions: list[Any]) -> float:
-        """How long an undisturbed run takes, in seconds."""
+        """Return how long an undisturbed run takes, in seconds."""
         with self.store_for(workload, versions) as arguments:
             result = self.harness.trial(child.write, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
@@ -250,14 +250,14 @@ class KillBench:
     def looked(
         self, arguments: dict[str, Any], *, afresh: bool, deadline_s: float | None = None
     ) -> View:
-        """What another process sees, ``afresh`` in an interpreter that shares nothing."""
+        """Return what another process sees, ``afresh`` in an interpreter that shares nothing."""
         look = self.harness.look_afresh if afresh else self.harness.look
         view = look(child.look, arguments, deadline_s=deadline_s or self.deadline_s)
         self.hangs += view.died_by is DiedBy.DEADLINE
         return view
 
     def looked_at_each(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
-        """What other processes see of several stores, each of its own.
+        """Return what other processes see of several stores, each of its own.
 
         None stands for a store that was not looked at, as looking has hung too often by then.
         """
@@ -268,7 +268,7 @@ class KillBench:
         return self._looked([stores])
 
     def _looked(self, shares: Sequence[Sequence[dict[str, Any]]]) -> list[View | None]:
-        """What a process for each share sees; of each store alone, if one of them ended it."""
+        """Return what a process for each share sees; of each store alone, if one of them ended it."""
         if self.hangs_too_often or max(map(len, shares), default=0) < 2:
             return [self._looked_alone(store) for share in shares for store in share]
         each = [{"stores": list(share)} for share in shares]
@@ -280,7 +280,7 @@ class KillBench:
         ]
 
     def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
-        """What one process saw of these stores; each alone, if one of them ended it."""
+        """Return what one process saw of these stores; each alone, if one of them ended it."""
         if view.value is None:
             hung = view.died_by is DiedBy.DEADLINE
             deadline_s = DEADLINE_S / _KNOWN_TO_HANG if hung else self.deadline_s
@@ -299,7 +299,7 @@ class KillBench:
 
 
 def kill_at(place: KillPlace) -> KillAt:
-    """What the harness is to do for a place: for most, the process dies by itself."""
+    """Return what the harness is to do for a place: for most, the process dies by itself."""
     if place.kind is PlaceKind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)

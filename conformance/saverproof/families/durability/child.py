@@ -81,7 +81,9 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def shown_facts(driver: ApiDriver, threads: Sequence[str]) -> ShownFacts:
-    """What a saver shows of these threads: of each, and where the store is its own, among all."""
+    """Return what a saver shows of these threads: of each, and where the store is its own, among
+    all.
+    """
     shown = listed_facts(driver, threads)
     return shown if driver.ids else shown | facts_among_all(driver, threads)
 

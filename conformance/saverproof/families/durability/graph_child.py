@@ -85,8 +85,10 @@ def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> 
 
 
 def _promised(observation: Observation) -> Any:
-    """What must be the same after a kill. The writes of a step are saved in the background, and are
-    of no use once the next checkpoint is saved: a history may go without them.
+    """Return what must be the same after a kill.
+
+    The writes of a step are saved in the background, and are of no use once the next checkpoint is
+    saved: a history may go without them.
     """
     if observation.kind != HISTORY or not isinstance(observation.value, list):
         return observation.value
@@ -97,7 +99,7 @@ def _promised(observation: Observation) -> Any:
 
 
 def _left(arguments: Arguments, program: Program, latest: str | None) -> Program:
-    """What is left of a program when its process was killed."""
+    """Return what is left of a program when its process was killed."""
     operations, begun = read_log(Path(arguments["notes"], OPERATIONS))
     if not begun:
         return program

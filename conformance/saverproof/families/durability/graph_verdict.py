@@ -32,12 +32,13 @@ _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
 
 
 def raised(seen: Mapping[str, str]) -> bool:
-    """Whether the last call of a graph raised."""
+    """Return whether the last call of a graph raised."""
     return seen.get(RESULT, "").startswith('{"raised"')
 
 
 def resumable(scenario: GraphScenario, mode: str) -> bool:
-    """Whether LangGraph lets a run of a scenario in a durability mode be killed at any moment.
+    """Return whether LangGraph lets a run of a scenario in a durability mode be killed at any
+    moment.
 
     At the end of a run in mode "exit", what was written to a delta channel is put on the stub of a
     checkpoint, if there is no other, and the real one after it
@@ -92,7 +93,7 @@ class Resumed:
         return self.view.value is not None and not raised(self.view.value["seen"])
 
     def difference(self) -> tuple[str, str, str] | None:
-        """What is not as in the undisturbed run: which, expected, observed."""
+        """Return what is not as in the undisturbed run: which, expected, observed."""
         if self.view.value is None:
             return "resuming", "the graph runs to its end", self.view.ending()
         seen = self.view.value["seen"]

@@ -129,8 +129,8 @@ def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tu
 
 
 def _whole_by_thread(run: KilledRun, acknowledged: int, shown: ShownFacts) -> bool:
-    """Whether a change of many threads is there whole in some of them, and not at all in others:
-    no thread is any the worse for it, and whoever asked for it knows that it was not done.
+    """Return whether a change of many threads is there whole in some of them, and not at all in
+    others: no thread is any the worse for it, and whoever asked for it knows that it was not done.
     """
     if not isinstance(run.program[acknowledged], DeleteForRuns | Prune):
         return False
@@ -201,12 +201,12 @@ class _Sorting:
             self.torn.append(name)
 
     def _revealed(self, name: str, before: str | None) -> bool:
-        """Whether an earlier batch of writes is to be seen only since the put in flight."""
+        """Return whether an earlier batch of writes is to be seen only since the put in flight."""
         flying = self.run.program[self.acknowledged] if self.in_flight else None
         return before is None and isinstance(flying, Put) and parts_of(name)[3] == "writes"
 
     def _outdated(self, name: str, found: str | None) -> bool:
-        """Whether a fact is as it was before an acknowledged operation changed it."""
+        """Return whether a fact is as it was before an acknowledged operation changed it."""
         earlier = [state.get(name) for state in self.run.states[: self.acknowledged]]
         return found is not None and found in earlier
 

@@ -62,7 +62,7 @@ class PhasedPlace:
 
 
 def operation_at(place: KillPlace, program: Program) -> str:
-    """What is under way at a place: an operation, "opening" or "closing"."""
+    """Return what is under way at a place: an operation, "opening" or "closing"."""
     if place.operation == OPENING:
         return "opening"
     if place.operation >= len(program):
@@ -101,7 +101,7 @@ def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
 
 
 def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
-    """Where something has been made durable."""
+    """Return where something has been made durable."""
     ends: list[int] = []
     committing = False
     for number, place in enumerate(places):

@@ -66,7 +66,7 @@ class KillPlace:
         return self.kind not in beside and self.operation > OPENING
 
     def describe(self) -> str:
-        """Where it is, within the operation, as part of a sentence."""
+        """Return where it is, within the operation, as part of a sentence."""
         server = ", and the server with it" if self.server else ""
         again = ", and each that opened the store again one place later" if self.again else ""
         return f"{self._where()}{server}{again}"

@@ -182,7 +182,7 @@ class _Calls(PlaceWatch):
 
 
 def changes(function: Any) -> bool:
-    """Whether a function changes files or talks to a socket."""
+    """Return whether a function changes files or talks to a socket."""
     if getattr(function, "__name__", "") not in _CHANGING:
         return False
     owner = getattr(function, "__self__", None)
@@ -194,6 +194,6 @@ def changes(function: Any) -> bool:
 
 
 def _wakes_a_loop(frame: FrameType) -> bool:
-    """Whether an event loop calls its own waking up, which changes nothing outside of it."""
+    """Return whether an event loop calls its own waking up, which changes nothing outside of it."""
     code = frame.f_code
     return code.co_name == "_write_to_self" and code.co_filename == selector_events.__file__

@@ -11,7 +11,7 @@ from saverproof_faults import Moment
 
 
 def deaths(place: KillPlace) -> Iterator[KillSource]:
-    """How to die there."""
+    """Yield how to die there."""
     opening = place.operation == OPENING
     match place.kind:
         case PlaceKind.STATEMENT:

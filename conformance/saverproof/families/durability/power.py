@@ -55,7 +55,9 @@ no more, since every disk is made of all that was written.
 
 
 def longer_run(seed: int, able: frozenset[str]) -> Workload:
-    """What is recorded: a fixed program, long values, and a random program on its own threads."""
+    """Return what is recorded: a fixed program, long values, and a random program on its own
+    threads.
+    """
     random = drawn(f"{seed}:power", able, _RANDOM_STEPS).of("more-")
     program = (*workloads(able)[0].program, *SIZES[:_LONG_VALUES], *random.program)
     return Workload("a longer run", program)
@@ -144,7 +146,7 @@ class Power:
         self.unseen = "; ".join(reasons)
 
     def _others_may_see_more(self, why: str | None) -> bool:
-        """Whether it was this layer that could not see, or not all: files beside a database."""
+        """Return whether it was this layer that could not see, or not all: files beside a database."""
         return self.unseen in (why, NOT_SQLITE) or self.beside
 
     def _recorded(self, body: Body, versions: list[Any]) -> Recording | None:
@@ -182,7 +184,7 @@ class Power:
     def _played(
         self, body: Body, versions: list[Any], **more: int
     ) -> tuple[TrialResult, Recording | None]:
-        """How a process ended, and what it recorded if it got through."""
+        """Return how a process ended, and what it recorded if it got through."""
         with (
             self.bench.store_for(self.workload, versions) as arguments,
             tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,

@@ -110,7 +110,7 @@ class Disks:
             shutil.rmtree(folder)
 
     def _looked(self, paths: list[Path]) -> list[dict[str, Any] | None]:
-        """What each store shows."""
+        """Return what each store shows."""
         threads = {"threads": list(self.workload.threads)}
         stores = [self.bench.arguments(Workspace(path, "power")) | threads for path in paths]
         return [self._seen(view) for view in self.bench.looked_at_each(stores)]

@@ -65,7 +65,7 @@ def _figures(disks: Disks) -> dict[str, Any]:
 
 
 def power_findings(power: Power, wanted: Collection[str]) -> Iterator[Finding]:
-    """What is wrong, a finding for each broken contract that is ``wanted``."""
+    """Yield what is wrong, a finding for each broken contract that is ``wanted``."""
     for contract, flaw in sorted(power.flaws.items()):
         if contract in wanted:
             yield _finding(power, contract, flaw)
@@ -94,7 +94,7 @@ def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
 
 
 def _told(power: Power, flaw: Flaw) -> Iterator[str]:
-    """What was done up to the power cut, in words."""
+    """Yield what was done up to the power cut, in words."""
     failed = flaw.failed
     where = failed.place.operation if failed is not None else None
     begun = len(flaw.image.started)
@@ -111,7 +111,7 @@ def _told(power: Power, flaw: Flaw) -> Iterator[str]:
 
 
 def _failing(step: str, failed: FailedSync, *, returned: bool) -> Iterator[str]:
-    """What became of the operation in which a sync failed."""
+    """Yield what became of the operation in which a sync failed."""
     fails = f"a sync of {failed.place.file!r} fails in it"
     errors = failed.raised.get(failed.place.operation or 0, ())
     if not errors:
@@ -138,7 +138,9 @@ def _summary(power: Power, contract: str, flaw: Flaw) -> str:
 
 
 def _observed(power: Power, flaw: Flaw) -> str:
-    """What is wrong, and the syncs that would have helped: of what is gone, else all missing."""
+    """Return what is wrong, and the syncs that would have helped: of what is gone, else all
+    missing.
+    """
     at = flaw.lost[:1] or tuple(flaw.missing)
     missing = [str(sync) for number in at for sync in flaw.missing.get(number, ())]
     named = list(dict.fromkeys(missing))

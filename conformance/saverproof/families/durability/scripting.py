@@ -63,7 +63,9 @@ def _continued(opening: Opening, trial: KillTrial, contract: str, api: str, name
 
 
 def _listed(trial: KillTrial) -> tuple[str, ...]:
-    """What is to be listed beside the threads, as source: all of them, where only that shows it."""
+    """Return what is to be listed beside the threads, as source: all of them, where only that shows
+    it.
+    """
     verdict = trial.verdict
     sides = ([parts_of(name)[3] for name in names] for names in (verdict.torn, verdict.unchanged))
     return ("None",) if any({*kinds} == {AMONG_ALL} for kinds in sides) else ()

@@ -143,7 +143,9 @@ class KillSweep:
         return choose.sample(torn, min(len(torn), self.effort.recoveries))
 
     def _after_early_writes(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
-        """Where all writes of a checkpoint have returned that is to come: one is never left out."""
+        """Return where all writes of a checkpoint have returned that is to come: one is never left
+        out.
+        """
         found = [
             (subject, KillPlace(PlaceKind.ACKNOWLEDGED, done - 1))
             for subject in subjects
@@ -211,7 +213,7 @@ class KillSweep:
         return trial_of(subject, place, result, view)
 
     def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
-        """Whether the process ended by itself otherwise than by returning."""
+        """Return whether the process ended by itself otherwise than by returning."""
         if result.died_by in (DiedBy.KILL, DiedBy.FINISHED):
             return False
         why = f"{result.ending()}, before it could be killed {place.describe()}"

@@ -61,7 +61,7 @@ class SystemCallPlaces(PlaceWatch):
 
 
 def failure_at(place: KillPlace) -> CallFailure:
-    """What the watch is asked for at a place of these kinds."""
+    """Return what the watch is asked for at a place of these kinds."""
     is_message = place.kind is PlaceKind.MESSAGE
     return CallFailure.KILLED_SENDING if is_message else MOMENTS[place.moment]
 

@@ -38,7 +38,9 @@ class Subject:
 
 
 def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
-    """What a look needs to know beside the store: the put that shows writes which came early."""
+    """Return what a look needs to know beside the store: the put that shows writes which came
+    early.
+    """
     done = len(result.acknowledged)
     return {"goes_on_with": done} if subject.run.revealed_after(done) else {}
 
@@ -46,7 +48,7 @@ def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
 def trial_of(
     subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
 ) -> KillTrial:
-    """What a kill and a look at what was left come to."""
+    """Return what a kill and a look at what was left come to."""
     acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
     trouble = trouble_of(view)
     seen = False
@@ -109,7 +111,7 @@ def _judged(
 
 
 def _unread(seen: Mapping[str, Any]) -> bool:
-    """Whether a look came to its end before all was read."""
+    """Return whether a look came to its end before all was read."""
     return "opening" in seen or "reading" in seen
 
 

@@ -135,7 +135,7 @@ def drawn(seed: str, able: Collection[str], length: int) -> Workload:
 
 
 def _older(step: steps.Step, model: Model) -> bool:
-    """Whether a saver that keeps only the newest checkpoint would have no use for a step."""
+    """Return whether a saver that keeps only the newest checkpoint would have no use for a step."""
     if not isinstance(step, steps.Put | steps.PutWrites):
         return False
     latest = model.latest(step.thread, step.namespace)
@@ -143,7 +143,7 @@ def _older(step: steps.Step, model: Model) -> bool:
 
 
 def survivors(prefix: str) -> tuple[Workload, int]:
-    """What another process does meanwhile, and how much of it only after the first has died."""
+    """Return what another process does meanwhile, and how much of it only after the first has died."""
     before: list[steps.Step] = [checkpoint("s", 1)]
     for number in range(1, 5):
         before += [batch("s", number, 1, 2), checkpoint("s", number + 1, number)]

@@ -15,7 +15,9 @@ _CALLS_FOR_EACH = 3
 
 
 def times_of(work: type[Work], profile: str, facts: Facts) -> tuple[int, ...]:
-    """How often a work is done until each look, for a saver of which the probe found ``facts``."""
+    """Return how often a work is done until each look, for a saver of which the probe found
+    ``facts``.
+    """
     if work is Openings:
         times, each_ms = _OPENINGS[profile], facts["opens_ms"]
     else:

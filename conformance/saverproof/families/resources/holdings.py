@@ -71,7 +71,7 @@ class HeldContents:
     """Bytes by the line at which they were allocated."""
 
     def more_than(self, before: HeldContents, kind: str) -> list[str]:
-        """What there is more of than before, most of it first, in words."""
+        """Return what there is more of than before, most of it first, in words."""
         more: Counter[str] = getattr(self, kind) - getattr(before, kind)
         return [f"{count:,} × {name}" for name, count in more.most_common(3)]
 
@@ -111,7 +111,7 @@ class Holder:
         gc.collect()
 
     def counts(self) -> dict[str, int]:
-        """How much is held of each kind."""
+        """Return how much is held of each kind."""
         counted = {
             "descriptors": sum(1 for _ in _descriptors()),
             "threads": threading.active_count(),
@@ -131,7 +131,7 @@ class Holder:
             self._not_counted[kind] += count - before[kind]
 
     def contents(self) -> HeldContents:
-        """What that is."""
+        """Return what that is."""
         memory: Counter[str] = Counter()
         for place in tracemalloc.take_snapshot().statistics("lineno"):
             if not place.traceback[0].filename.startswith(_NOT_OF_SAVERS):

@@ -45,7 +45,7 @@ class Leak:
 
 
 def leaks(measurements: Iterable[ResourceMeasurement]) -> list[Leak]:
-    """What leaks, the worst first."""
+    """Return what leaks, the worst first."""
     found = [
         Leak(one.work, kind, law, one.contents[0], one.contents[-1], one.origins)
         for one in measurements

@@ -17,7 +17,7 @@ _WIDTH = 2_400
 
 
 def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
-    """What leaks, as the report has it: the worst first."""
+    """Return what leaks, as the report has it: the worst first."""
     worst = found[0]
     times = ", ".join(f"{count:,}" for count in worst.law.sizes)
     return Finding(
@@ -34,7 +34,7 @@ def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
 
 
 def told(leak: Leak) -> str:
-    """What there is at each look, and what it is."""
+    """Return what there is at each look, and what it is."""
     unit = KINDS[leak.kind].unit
     counts = "; ".join(
         f"{count:,} after {times:,}"
@@ -55,7 +55,7 @@ def program(leak: Leak) -> dict[str, Any]:
 
 
 def holdings_as_data(measurements: Iterable[ResourceMeasurement], api: str) -> list[dict[str, Any]]:
-    """What was held after each work, for the report."""
+    """Return what was held after each work, for the report."""
     return [
         {
             "work": str(one.work.__doc__),

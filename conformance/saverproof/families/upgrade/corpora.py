@@ -31,8 +31,8 @@ _MOST_SHOWN = 1_000_000
 
 
 def written(target: Target, facts: Facts, folder: Path, programs: Sequence[Program]) -> Corpus:
-    """What the installed release writes of the programs, but for those of which it refuses a step
-    and those that show too much. ``folder`` is for its stores.
+    """Return what the installed release writes of the programs, but for those of which it refuses a
+    step and those that show too much. ``folder`` is for its stores.
 
     Raises:
         CorpusError: there is nothing that could be kept.
@@ -68,8 +68,8 @@ def _is_to_be_kept(shown: Shown) -> bool:
 
 
 def judged(target: Target, facts: Facts, folder: Path, corpus: Corpus, api: str) -> ComparedFacts:
-    """What the installed release shows of a copy of the store, held against what the release that
-    wrote it shows, and against what the installed one shows of what it wrote alone.
+    """Return what the installed release shows of a copy of the store, held against what the release
+    that wrote it shows, and against what the installed one shows of what it wrote alone.
 
     Raises:
         CorpusError: it cannot be judged.
@@ -94,7 +94,7 @@ def judged(target: Target, facts: Facts, folder: Path, corpus: Corpus, api: str)
 
 
 def origin_of(facts: Facts) -> Origin:
-    """What a corpus of the installed release says of itself.
+    """Return what a corpus of the installed release says of itself.
 
     Raises:
         CorpusError: the saver belongs to no distribution.

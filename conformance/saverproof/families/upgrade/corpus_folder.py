@@ -157,7 +157,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _are_hashes(found: object) -> bool:
-    """Whether these are hashes by names that lie in the folder of a corpus."""
+    """Return whether these are hashes by names that lie in the folder of a corpus."""
     return (
         isinstance(found, dict)
         and _PROGRAMS in found
@@ -167,7 +167,7 @@ def _are_hashes(found: object) -> bool:
 
 
 def _is_of_store(name: str) -> bool:
-    """Whether a name is that of a packed file of the store, and leads nowhere else."""
+    """Return whether a name is that of a packed file of the store, and leads nowhere else."""
     path = PurePosixPath(name)
     return (
         len(path.parts) > 1

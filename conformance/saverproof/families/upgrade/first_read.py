@@ -23,7 +23,7 @@ class NotToBeSeen(Exception):  # noqa: N818 - what kept it from being tried
 
 
 def first_read(bench: ReleaseBench) -> str:
-    """What the first read raises on a store of the old release; "" if it answers.
+    """Return what the first read raises on a store of the old release; "" if it answers.
 
     Raises:
         NotToBeSeen: nothing can be locked, or reads wait on any store.

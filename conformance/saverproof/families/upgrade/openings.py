@@ -32,7 +32,7 @@ class StoreOpening:
 
 
 def store_opening(target: Target) -> StoreOpening | None:
-    """How the process of a release opens the target; None if it cannot."""
+    """Return how the process of a release opens the target; None if it cannot."""
     if target.opening is not None:
         try:
             *statements, last = ast.parse(inspect.cleandoc(target.opening)).body

@@ -83,8 +83,8 @@ def written(program: Program) -> Program:
 
 
 def takes_turns(program: Program) -> bool:
-    """Whether it means the same, whichever release takes which step: writes of one task to one
-    checkpoint come at once, since old releases let the last batch win, and new ones the first.
+    """Return whether it means the same, whichever release takes which step: writes of one task to
+    one checkpoint come at once, since old releases let the last batch win, and new ones the first.
     """
     batches = [
         (step.thread, step.namespace, step.number, step.task)
@@ -127,8 +127,8 @@ def _expression(value: Value) -> Mapping[str, Any]:
 
 
 def questions(program: Program, name: str) -> list[dict[str, Any]]:
-    """What is asked after a program whose threads' names begin so: all that it wrote, by its id,
-    as the latest and in listings, and what it asks itself.
+    """Return what is asked after a program whose threads' names begin so: all that it wrote, by its
+    id, as the latest and in listings, and what it asks itself.
     """
     return list({repr(question): question for question in _questions(program, name)}.values())
 

@@ -24,7 +24,7 @@ _PATIENCE_S = 60.0
 
 
 def where(opening: StoreOpening, at: Workspace) -> dict[str, Any]:
-    """How and where a store is opened, as the program takes it."""
+    """Return how and where a store is opened, as the program takes it."""
     return {"opening": opening.to_json(), "path": str(at.path), "dsn": at.dsn}
 
 
@@ -77,7 +77,7 @@ class ReleaseProcess:
         self.ask("close", name=name)
 
     def look(self, name: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-        """What it shows, question by question."""
+        """Return what it shows, question by question."""
         shown: list[dict[str, str]] = self.ask("look", name=name, questions=list(questions))
         return shown
 

@@ -50,7 +50,7 @@ class OpenSavers:
         self.managers[name] = manager
 
     def manager_of(self, opening: Mapping[str, Any], path: str, dsn: str) -> Any:
-        """What a saver is opened with; a target's own module needs its folder on the path."""
+        """Return what a saver is opened with; a target's own module needs its folder on the path."""
         sys.path[1:1] = [folder for folder in opening["folders"] if folder not in sys.path]
         names: dict[str, Any] = {"path": path, "dsn": dsn}
         exec("\n".join(opening["statements"]), names)
@@ -91,7 +91,7 @@ class OpenSavers:
         return method
 
     def made(self, data: Any) -> Any:
-        """What the data of an argument stands for."""
+        """Return what the data of an argument stands for."""
         if isinstance(data, dict):
             if data.keys() == {EXPRESSION}:
                 source, imports = data[EXPRESSION]
@@ -115,7 +115,7 @@ class OpenSavers:
             return {f"{question['kind']} raises": _described(error)}
 
     def asked(self, name: str, kind: str, config: Any, **more: Any) -> Iterator[tuple[str, Any]]:
-        """What one question shows."""
+        """Yield what one question shows."""
         config = self.made(config)
         if kind == "get":
             yield from _shown(self.answer_of(self.method(name, "get_tuple")(config)), "read")
@@ -193,7 +193,7 @@ class _DriverCalls:
 
 
 def _is_of_driver(callee: Any) -> bool:
-    """Whether a built-in method is one of an object that no part of Python itself has, but
+    """Return whether a built-in method is one of an object that no part of Python itself has, but
     SQLite's.
     """
     module = type(getattr(callee, "__self__", None)).__module__.partition(".")[0]
@@ -213,7 +213,7 @@ def _place(found: Any) -> tuple[str, str]:
 
 
 def _shown(found: Any, how: str) -> Iterator[tuple[str, Any]]:
-    """What a checkpoint tuple says, part by part."""
+    """Yield what a checkpoint tuple says, part by part."""
     if found is None:
         yield f"{how}", None
         return

@@ -38,7 +38,7 @@ class TwoReleases:
         return self.old if role is Which.OLD else self.new
 
     def as_data(self, **more: Any) -> dict[str, Any]:
-        """What a replay has to know."""
+        """Return what a replay has to know."""
         return {
             "distribution": self.release.distribution,
             "version": self.release.version,

@@ -96,7 +96,7 @@ class SettingUp:
                     yield Trouble(how, raised[0])
 
     def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
-        """What is shown after a process was killed at one call of its driver."""
+        """Yield what is shown after a process was killed at one call of its driver."""
         self.tried += 1
         self.kills += 1
         how = f"set up by a process that is killed at call {place + 1} of its driver, and again"

@@ -100,7 +100,7 @@ class Playing:
             self.raised[f"{_RAISES}({self.taken})"] = str(refusal)
 
     def look(self, player: ReleaseProcess, store: str) -> dict[str, str]:
-        """What the player shows of the program, by names that do not depend on whose it is."""
+        """Return what the player shows of the program, by names that do not depend on whose it is."""
         asked = questions(self.program, self.name)
         shown: dict[str, str] = dict(self.raised)
         for question, facts in zip(asked, player.look(store, asked), strict=True):
@@ -138,7 +138,7 @@ NOTHING = "nothing"
 def odd_facts(
     program: Program, reader: Which, shown: Shown, old: Shown, new: Shown
 ) -> Iterator[Odd]:
-    """What is shown otherwise than each of the releases shows it of what it wrote alone."""
+    """Yield what is shown otherwise than each of the releases shows it of what it wrote alone."""
     # An exception explains what is not shown for it.
     names = sorted({*old, *new, *shown}, key=lambda name: (" raises " not in name, name))
     for name in names:
@@ -188,12 +188,12 @@ class ReleaseBench:
         return playing
 
     def read(self, reader: Which, playing: Sequence[Playing], at: Workspace) -> list[Shown]:
-        """What a release shows of the programs, on a store that it opens for that."""
+        """Return what a release shows of the programs, on a store that it opens for that."""
         with self.opened((reader,), at) as name:
             return [one.look(self.players[reader], name) for one in playing]
 
     def shown(self, handover: Handover, programs: Sequence[Program]) -> list[list[Shown]]:
-        """What each reader of a handover shows of each program, on a store of its own."""
+        """Return what each reader of a handover shows of each program, on a store of its own."""
         with self.store() as at:
             playing = self.play(handover, programs, at)
             return [self.read(reader, playing, at) for reader in handover.readers]
@@ -232,18 +232,18 @@ class Alone:
         )
 
     def only(self, wanted: Callable[[Program], bool]) -> Alone:
-        """What is known of some of the programs."""
+        """Return what is known of some of the programs."""
         rows = [
             row for row in zip(self.programs, self.old, self.new, strict=True) if wanted(row[0])
         ]
         return Alone([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
 
     def odd(self, reader: Which, shown: Sequence[Shown]) -> Iterator[Odd]:
-        """What is shown otherwise than either shows it."""
+        """Yield what is shown otherwise than either shows it."""
         for program, seen, old, new in zip(self.programs, shown, self.old, self.new, strict=True):
             yield from odd_facts(program, reader, seen, old, new)
 
 
 def refusal_of(shown: Shown) -> str:
-    """What the first step raised that did; "" if none did."""
+    """Return what the first step raised that did; "" if none did."""
     return next((text for name, text in shown.items() if name.startswith(_RAISES)), "")

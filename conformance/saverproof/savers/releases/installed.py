@@ -37,7 +37,7 @@ class Release:
 
 
 def cache_folder() -> Path:
-    """Where older releases are kept."""
+    """Return where older releases are kept."""
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
@@ -92,12 +92,12 @@ def _install(distribution: str, version: str) -> Release:
 
 
 def folder_name(distribution: str, version: str) -> str:
-    """What the names of a release's folders begin with: it is of one Python and machine."""
+    """Return what the names of a release's folders begin with: it is of one Python and machine."""
     return f"{canonicalize_name(distribution)}-{version}-{_PYTHON}"
 
 
 def _unmet(folder: Path) -> list[str]:
-    """What the distributions in a folder need that neither it nor the environment has."""
+    """Return what the distributions in a folder need that neither it nor the environment has."""
     there = {
         canonicalize_name(one.name): one.version
         for one in metadata.distributions(path=[str(folder)])
@@ -110,7 +110,7 @@ def _unmet(folder: Path) -> list[str]:
 
 
 def _is_met(needed: Requirement, version: str | None) -> bool:
-    """Whether that version will do; without one, what the environment has."""
+    """Return whether that version will do; without one, what the environment has."""
     if version is None:
         try:
             version = metadata.version(needed.name)

@@ -79,7 +79,7 @@ def _why(said: str, what: str) -> str:
 
 
 def _of_ignored(ignored: str, wanted: str) -> str:
-    """What Python a release needs, of what pip says of those that it left out: ``1.0
+    """Return what Python a release needs, of what pip says of those that it left out: ``1.0
     Requires-Python >=3.13; 2.0 ...``.
     """
     for one in ignored.split(";"):

@@ -29,12 +29,12 @@ class Requested:
         return not self.distribution
 
     def is_of(self, distribution: str) -> bool:
-        """Whether releases of that distribution are meant."""
+        """Return whether releases of that distribution are meant."""
         return self.is_by_name or canonicalize_name(distribution) == self.distribution
 
 
 def requested(text: str) -> Requested:
-    """What the option's text asks for.
+    """Return what the option's text asks for.
 
     Raises:
         ReleaseError: it names neither one release nor a kind of release.
