@@ -151,7 +151,9 @@ class NeighbourTrials:
                     self.bench.renew()
 
     def _is_wrong_without(self, meetings: MeetingBench, meeting: Meeting) -> bool:
-        """Return whether the same two calls are too much for it without a fault: others judge that."""
+        """Return whether the same two calls are too much for it without a fault: others judge
+        that.
+        """
         trial, verdict = meetings.tried(replace(meeting, plan=None))
         wrong = verdict.contract is not None or not trial.observation.returned
         if wrong:

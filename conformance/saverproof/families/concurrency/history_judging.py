@@ -89,7 +89,9 @@ class HistoryJudging:
             overtake(self.bench, self.able, self.record)
 
     def _rehearse(self) -> bool:
-        """Return whether the saver answers one caller alone at all; what is wrong is looked into."""
+        """Return whether the saver answers one caller alone at all; what is wrong is looked
+        into.
+        """
         plan = self.bench.plan
         script = rehearsal(f"{plan.seed}:{plan.api}", self.able, self.effort)
         played = play(self.bench, script)

@@ -114,7 +114,9 @@ class Probing:
         self.free.append((place, self._is_answered(self._pending)))
 
     def _is_blocked(self) -> bool:
-        """Return whether the write that was begun at an earlier place is not answered here either."""
+        """Return whether the write that was begun at an earlier place is not answered here
+        either.
+        """
         last = self._pending
         if last is None:
             return False

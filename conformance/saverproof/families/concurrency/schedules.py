@@ -149,7 +149,9 @@ class Pauses:
 
 
 def lines_in(folders: tuple[str, ...], at: Callable[[FrameType], object]) -> Tracer:
-    """Return what a thread is traced by so that ``at`` is called before each line of these files."""
+    """Return what a thread is traced by so that ``at`` is called before each line of these
+    files.
+    """
 
     def on_line(frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":

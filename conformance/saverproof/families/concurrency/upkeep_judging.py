@@ -99,7 +99,9 @@ class _RoundJudging:
         self.readers = [event for event in during if event.operation.kind.reads]
 
     def problems(self, *, shared: bool) -> Iterator[Problem]:
-        """Yield what is wrong with what is left, with what readers saw, and with what was raised."""
+        """Yield what is wrong with what is left, with what readers saw, and with what was
+        raised.
+        """
         if any(event.phase is Phase.BEFORE and not event.returned for event in self.done):
             # A thread that could not be prepared says nothing.
             return

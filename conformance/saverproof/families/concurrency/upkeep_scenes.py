@@ -175,7 +175,9 @@ class UpkeepJudging:
                 self.met.add(name)
 
     def rehearse(self) -> bool:
-        """Return whether the saver answers one caller alone at all; what is wrong is looked into."""
+        """Return whether the saver answers one caller alone at all; what is wrong is looked
+        into.
+        """
         plan = plan_of(Sharing.SHARED, 0, self._seed, self.able)
         played = play(self.bench, plan.alone())
         self.apart = played.in_files and not self.bench.plan.facts.get("on_server", False)

@@ -198,7 +198,9 @@ VERSIONS = 2 * (MOST_CALLERS + 1) * LONGEST
 
 
 def epilogue(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
-    """Return what is asked when all is quiet: every checkpoint by its id, every listing and latest."""
+    """Return what is asked when all is quiet: every checkpoint by its id, every listing and
+    latest.
+    """
     places = sorted({made.place for made in operations})
     stored = sorted({(made.place, made.number) for made in operations if made.kind is CallKind.PUT})
     return (

@@ -47,7 +47,9 @@ def words(question: Question, witness: str, law: Law) -> str:
 
 
 def breaches(measurements: Iterable[CostMeasurement]) -> list[BrokenLaw]:
-    """Return what breaks contracts, the worst first; measurements that came to no end say nothing."""
+    """Return what breaks contracts, the worst first; measurements that came to no end say
+    nothing.
+    """
     found = [
         BrokenLaw(one.question, witness, law, tuple(one.sizes))
         for one in measurements

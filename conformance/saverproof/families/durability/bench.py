@@ -268,7 +268,9 @@ class KillBench:
         return self._looked([stores])
 
     def _looked(self, shares: Sequence[Sequence[dict[str, Any]]]) -> list[View | None]:
-        """Return what a process for each share sees; of each store alone, if one of them ended it."""
+        """Return what a process for each share sees; of each store alone, if one of them
+        ended it.
+        """
         if self.hangs_too_often or max(map(len, shares), default=0) < 2:
             return [self._looked_alone(store) for share in shares for store in share]
         each = [{"stores": list(share)} for share in shares]

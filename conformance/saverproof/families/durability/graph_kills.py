@@ -175,7 +175,9 @@ class Resuming:
             ]
 
     def _resumed(self, each: Sequence[dict[str, Any]]) -> list[View]:
-        """Return what came of going on with these stores; in a fresh interpreter for the first few."""
+        """Return what came of going on with these stores; in a fresh interpreter for the
+        first few.
+        """
         harness, body = self.bench.harness, graph_child.resume
         fresh = each[: max(0, self.afresh - self._kills)]
         self._kills += len(each)

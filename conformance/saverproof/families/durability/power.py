@@ -146,7 +146,9 @@ class Power:
         self.unseen = "; ".join(reasons)
 
     def _others_may_see_more(self, why: str | None) -> bool:
-        """Return whether it was this layer that could not see, or not all: files beside a database."""
+        """Return whether it was this layer that could not see, or not all: files beside a
+        database.
+        """
         return self.unseen in (why, NOT_SQLITE) or self.beside
 
     def _recorded(self, body: Body, versions: list[Any]) -> Recording | None:

@@ -143,7 +143,9 @@ def _older(step: steps.Step, model: Model) -> bool:
 
 
 def survivors(prefix: str) -> tuple[Workload, int]:
-    """Return what another process does meanwhile, and how much of it only after the first has died."""
+    """Return what another process does meanwhile, and how much of it only after the first has
+    died.
+    """
     before: list[steps.Step] = [checkpoint("s", 1)]
     for number in range(1, 5):
         before += [batch("s", number, 1, 2), checkpoint("s", number + 1, number)]

@@ -50,7 +50,9 @@ class OpenSavers:
         self.managers[name] = manager
 
     def manager_of(self, opening: Mapping[str, Any], path: str, dsn: str) -> Any:
-        """Return what a saver is opened with; a target's own module needs its folder on the path."""
+        """Return what a saver is opened with; a target's own module needs its folder on the
+        path.
+        """
         sys.path[1:1] = [folder for folder in opening["folders"] if folder not in sys.path]
         names: dict[str, Any] = {"path": path, "dsn": dsn}
         exec("\n".join(opening["statements"]), names)

@@ -100,7 +100,9 @@ class Playing:
             self.raised[f"{_RAISES}({self.taken})"] = str(refusal)
 
     def look(self, player: ReleaseProcess, store: str) -> dict[str, str]:
-        """Return what the player shows of the program, by names that do not depend on whose it is."""
+        """Return what the player shows of the program, by names that do not depend on whose
+        it is.
+        """
         asked = questions(self.program, self.name)
         shown: dict[str, str] = dict(self.raised)
         for question, facts in zip(asked, player.look(store, asked), strict=True):
