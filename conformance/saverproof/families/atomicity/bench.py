@@ -214,7 +214,7 @@ class FaultBench:
                 self.injector.heal()
 
     def storage(self, plan: Plan) -> FailingStorage:
-        """Return what fails as a plan of storage faults says."""
+        """Return the part that fails as a plan of storage faults says."""
         below: FailingStorage | None = self.disk
         if plan.fault in OF_SERVERS:
             below = self.server

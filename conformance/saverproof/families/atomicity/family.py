@@ -51,7 +51,7 @@ class AtomicityFamily:
             judging.run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether a recorded fault still breaks the contract."""
+        """Replay a recorded fault; answer whether it still breaks the contract."""
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
@@ -208,7 +208,7 @@ class AtomicityJudging:
             self.record.beat(bench.calls)
 
     def _try_on(self, bench: FaultBench, done: Sequence[tuple[FaultSweep, Injection]]) -> None:
-        """What is done to a server of its own."""
+        """Try what is done to a server of its own."""
         for sweep, injection in self.tally.budget.within(done, "faults of the server", 0.95):
             self._try(sweep, injection)
             self.record.beat(bench.calls)

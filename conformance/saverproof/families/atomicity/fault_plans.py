@@ -265,7 +265,7 @@ def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:
 def spared(
     everything: Sequence[tuple[T, Injection]], fault: Fault, most: int
 ) -> list[tuple[T, Injection]]:
-    """All of them, but of one fault at most ``most``, evenly spread."""
+    """Return the plans, but of one fault at most ``most``, evenly spread."""
     of_it = [at for at, (_, injection) in enumerate(everything) if injection.name == fault]
     left_out = {*of_it}.difference(thinned(of_it, most))
     return [pair for at, pair in enumerate(everything) if at not in left_out]

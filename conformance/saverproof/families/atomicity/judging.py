@@ -152,7 +152,7 @@ class _TrialJudge:
         return None
 
     def _unreadable(self) -> FaultVerdict | None:
-        """Whether it returned, and left what nobody but the saver itself can read."""
+        """Judge a call that returned, and left what nobody but the saver itself can read."""
         fresh = self.snapshots.get(Viewpoint.FRESH)
         shown = fresh is not None and self.references.shows(Viewpoint.FRESH)
         if not self.seen.returned or fresh is None or not shown or not fresh.unreadable:
@@ -277,7 +277,7 @@ class _TrialJudge:
         return [name for name in self.seen.locked if name not in self.references.before.locked]
 
     def _problems(self) -> dict[str, str]:
-        """Return what failed that works in the clean runs."""
+        """Return which operation failed that works in the clean runs."""
         states = (self.committed or {(): ReferenceStates.SAME}).values()
         known: set[str] = set()
         for state, clean in (

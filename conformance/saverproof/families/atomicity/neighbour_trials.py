@@ -229,7 +229,7 @@ def _said(trial: MeetingTrial) -> str:
 
 
 def replay_meeting(bench: FaultBench, data: Mapping[str, Any], contract_id: str) -> ReplayAnswer:
-    """Whether a recorded meeting still breaks the contract; if its place is gone, another one.
+    """Replay a recorded meeting: answer whether it still breaks the contract; if its place is gone, another one.
 
     Raises:
         ValueError: the data is no recorded meeting.

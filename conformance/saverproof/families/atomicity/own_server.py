@@ -28,7 +28,7 @@ def needs_own_server(injection: Injection | None, places: Places) -> bool:
 
 
 def like(injection: Injection, places: Places) -> list[Injection]:
-    """Return what else of the same sort can be done to it in an operation."""
+    """Return the other faults of the same sort that can be made in an operation."""
     assert injection.plan is not None
     deaths = [*places.server_deaths(), *places.server_deaths(Fault.FAILED_OVER)]
     plans = [*deaths, *places.standstills(), *places.failing_writes()]

@@ -172,9 +172,11 @@ class FaultRecord:
             self._find(Found(verdict, sweep, injection, observation.said))
 
     def settle(self) -> None:
-        """All was tried. A statement may be over before it can be failed, and whether an await
-        suspends may hang on how soon a server answers: that costs the place, and no more, where
-        other faults of the operation came.
+        """Decide what was not tried, once all faults were.
+
+        A statement may be over before it can be failed, and whether an await suspends may depend
+        on how soon a server answers. That costs only the place where other faults of the operation
+        came.
         """
         for why, operations in self._unseen_writes.items():
             of = ", ".join(sorted(operations))

@@ -164,5 +164,5 @@ RARE = (
 
 
 def suited(scenarios: Iterable[FaultScenario], able: frozenset[str]) -> list[FaultScenario]:
-    """Those that a saver with these operations can take."""
+    """Return the scenarios that a saver with these operations can take."""
     return [scenario for scenario in scenarios if scenario.needs <= able]

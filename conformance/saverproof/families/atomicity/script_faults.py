@@ -53,7 +53,7 @@ def plain_faults(
 
 
 def faults_anywhere(injection: Injection, places: Places, database: str) -> Iterator[PlainFault]:
-    """Those that do not depend on what is stored already."""
+    """Yield the faults that do not depend on what is stored already."""
     for fault in _anywhere(injection, places, database):
         yield replace(fault, error="BaseException") if injection.interrupts else fault
 

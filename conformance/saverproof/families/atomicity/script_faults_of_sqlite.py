@@ -172,7 +172,7 @@ def failing_commit(plan: Plan, places: Places) -> PlainFault:
 
 
 def failing_io(plan: Plan) -> PlainFault:
-    """Return what stands between SQLite and its files takes more lines than a script has."""
+    """Return a fault below SQLite, imported: what makes it takes more lines than a script has."""
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
     failure = FAILURES[plan.fault].name
     return PlainFault(

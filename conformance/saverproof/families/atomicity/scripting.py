@@ -85,7 +85,7 @@ class _Body:
         self.scenario, self.verdict = found.sweep.scenario, found.verdict
 
     def lines(self) -> list[str]:
-        """All of them.
+        """Return the lines of the script.
 
         Raises:
             NoScriptError: there are no statements for one of the steps.

@@ -58,7 +58,7 @@ class FailingServer:
         """Ends what the plan that is followed does to the server."""
 
     def visit(self, workspace: Workspace) -> None:
-        """What follows is about this workspace."""
+        """Visit a workspace: what follows is about it."""
         self._workspace = workspace
 
     @contextmanager

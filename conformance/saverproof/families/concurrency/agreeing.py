@@ -114,7 +114,7 @@ class Asking:
     questions: steps.Program
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, for an artefact."""
+        """Return the scene as plain data, for an artefact."""
         changes, questions = to_json(self.changes), to_json(self.questions)
         return {
             "scene": SCENE,

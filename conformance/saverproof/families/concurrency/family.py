@@ -64,7 +64,7 @@ class ConcurrencyFamily:
         tally.sections["concurrency"] = judging.record.as_data()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether a recorded scene still breaks the contract."""
+        """Replay a recorded scene; answer whether it still breaks the contract."""
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:

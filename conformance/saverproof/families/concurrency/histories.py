@@ -108,7 +108,7 @@ class CallPlan:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, for an artefact."""
+        """Return the history as plain data, for an artefact."""
         return {"sharing": self.sharing.value, "theme": self.theme.name, **self.arguments()}
 
 

@@ -185,7 +185,7 @@ class _Part:
     # --- questions -------------------------------------------------------------------------
 
     def ask(self, saver: Any) -> list[Answer]:
-        """All questions."""
+        """Ask all questions."""
         return [self._answer(saver, question) for question in self.questions]
 
     def ask_fresh(self, question: steps.Step) -> Answer:

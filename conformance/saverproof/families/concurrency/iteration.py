@@ -96,7 +96,7 @@ class Iterating:
         self._give_up = threading.Event()
 
     def guarded(self) -> None:
-        """All of it. What goes wrong beside the listing is kept as trouble."""
+        """Go through all of it. What goes wrong beside the listing is kept as trouble."""
         try:
             with self.scene.saver() as saver:
                 self.scene.prepare(saver, PREPARED)

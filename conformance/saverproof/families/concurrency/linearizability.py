@@ -54,7 +54,7 @@ def search(
     apply: Callable[[State, Action], Iterable[State]],
     most: int = MOST_CONFIGURATIONS,
 ) -> SearchResult:
-    """Whether the steps have a legal order.
+    """Search for a legal order of the steps.
 
     ``apply`` gives the states that an action may lead to from a state; none if it cannot have
     happened there. After ``most`` configurations the search is cut off.

@@ -81,7 +81,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
-    """Return how often it was played."""
+    """Return how often the scene was played."""
     match data["scene"]:
         case agreeing.SCENE:
             agreeing.again(bench, Asking.from_json(data), record)

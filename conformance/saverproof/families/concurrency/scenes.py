@@ -106,7 +106,7 @@ def _steps_of(seen: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong_in_what_was_listed(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
-    """Yield what was there before the listing, and was not deleted, is to be listed once."""
+    """Yield what was there before the listing, was not deleted, and is not listed once."""
     times = [seen["listed"].count(known) for known in seen["there"]]
     if all(count == 1 for count in times):
         return

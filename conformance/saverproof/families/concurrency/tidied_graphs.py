@@ -180,7 +180,7 @@ class TidiedGraphs:
         return difference
 
     def _look_again(self, one: GraphScenario, alone: list[Observation], found: Difference) -> None:
-        """Whether it comes out otherwise by itself, or where all is over before each step."""
+        """Look whether it differs by itself, too, or where all is over before each step."""
         self.steady = first_difference(alone, self._played(one).seen) is None
         self.at_rest = (
             found if found.at_rest else self._difference(one, alone, self._played(one, Beside()))

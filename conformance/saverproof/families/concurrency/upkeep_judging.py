@@ -199,7 +199,7 @@ class _RoundJudging:
     # --- what readers see ------------------------------------------------------------------
 
     def _read(self, event: TimedCall, seen: set[ThreadState]) -> Iterator[Problem]:
-        """Yield what was shown must have been so at some moment; which one is not asked here."""
+        """Yield what was shown and was never so; at which moment it was is not asked here."""
         made = event.operation
         for shown in event.shown:
             if not any(

@@ -99,9 +99,7 @@ def _joined(parts: Iterable[tuple[Operation, ...]]) -> tuple[Operation, ...]:
 
 
 def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
-    """Return what was read is old by the time that it is used, since others were answered
-    meanwhile.
-    """
+    """Return a schedule in which others are answered between a read and what is done with it."""
     if sharing is Sharing.PROCESSES:
         pause = 2 * PAUSE_BETWEEN_PROCESSES_S
         return Schedule(seed, statements=0.7, pause_s=pause, most=200, alone=True, upkeep=True)

@@ -45,7 +45,7 @@ class KeptMemory:
     first: int = field(default_factory=lambda: _traced())
 
     def now(self) -> int:
-        """So many."""
+        """Return the bytes that are held now."""
         return -((self.first - _traced()) // _GRAIN) * _GRAIN
 
 
@@ -56,7 +56,7 @@ class KeptOutside:
     store: Store
 
     def now(self) -> int:
-        """So many; the store is closed for it, and opened again.
+        """Return the bytes that are kept now; the store is closed for it, and opened again.
 
         Raises:
             NotCounted: they lie elsewhere, or the server does not tell.

@@ -149,9 +149,7 @@ _A_REST = 16_384.0
 
 
 def _removing(contract: str, ask: Ask, needs: str) -> tuple[Question, ...]:
-    """Return what is done to a thread costs what the thread is worth, whatever there is
-    beside it.
-    """
+    """Return the questions whether a removal costs what is removed, whatever is beside it."""
     return (
         Question(contract, stores.Threads, ask, needs=needs),
         Question(contract, stores.ThreadSize, ask, allowed=_LINEAR, needs=needs),

@@ -16,7 +16,7 @@ from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether the recorded count still grows.
+    """Replay a recorded cost; answer whether its count still grows.
 
     Raises:
         ValueError: the data is no recorded cost; the one line says what was found and expected.

@@ -40,7 +40,7 @@ class DurabilityFamily:
                 DurabilityJudging(plan, target, tally, KillRecord(tally)).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether a recorded kill or power cut still breaks the contract."""
+        """Replay a recorded kill or power cut; answer whether it still breaks the contract."""
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:

@@ -121,7 +121,7 @@ Owned: TypeAlias = tuple[T, PhasedPlace]
 
 
 def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
-    """All of the places, or ``most`` of them: first those that are never left out."""
+    """Return all places, or ``most`` of them: first those that are never left out."""
     if len(places) <= most:
         return [*places]
     sure = [one for one in places if one[1].phase in SURE]
@@ -131,7 +131,7 @@ def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[
 
 
 def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
-    """So many, one of each operation and phase at a time."""
+    """Return ``most`` places at random, one of each operation and phase in turn."""
     strata: dict[tuple[str, KillPhase], list[Owned[T]]] = {}
     for one in choose.sample(places, len(places)):
         strata.setdefault((one[1].operation, one[1].phase), []).append(one)

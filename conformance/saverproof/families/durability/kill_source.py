@@ -11,7 +11,7 @@ from saverproof_faults import Moment
 
 
 def deaths(place: KillPlace) -> Iterator[KillSource]:
-    """Yield how to die there."""
+    """Yield the ways to die at a place."""
     opening = place.operation == OPENING
     match place.kind:
         case PlaceKind.STATEMENT:

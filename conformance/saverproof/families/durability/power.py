@@ -116,7 +116,7 @@ class Power:
         return self.disks.images + self.failing.images
 
     def failing_in(self, workload: Workload, each: int, only: int = 0) -> Power:
-        """Those of another program after a failed sync: after each in turn, or only after one."""
+        """Return the disks of another program after a failed sync: each in turn, or only one."""
         return Power(self.bench, workload, 0, self.on_batch, syncs=ALL_SYNCS, each=each, only=only)
 
     def run(self) -> None:

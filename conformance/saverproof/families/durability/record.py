@@ -172,8 +172,10 @@ class KillRecord:
                 keep_plainest(self.found, contract, trial)
 
     def settle(self) -> None:
-        """All kills were tried: what a deletion left in part is no loss, unless losses were seen
-        where nothing was deleted, which then explain it.
+        """Decide what stayed doubtful, once all kills were tried.
+
+        What a deletion left in part is no loss, unless losses were seen where nothing was deleted:
+        they then explain it.
         """
         lost = SURVIVES in self.found
         for contract, trial in self._doubtful.items():

@@ -84,7 +84,7 @@ def _last(program: Program) -> str:
 
 
 def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
-    """Those of the run's last operation, and after it."""
+    """Return the places of the run's last operation, and those after it."""
     last = len(subject.workload.program) - 1
     # What a put would show is lost before it is called.
     least = last - 1 if trial.continued else last

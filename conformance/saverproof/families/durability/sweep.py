@@ -119,7 +119,7 @@ class KillSweep:
     def _choose(
         self, seed: str, subjects: list[Subject], most: int
     ) -> list[tuple[Subject, KillPlace]]:
-        """All places, or as many as are wanted."""
+        """Return all places, or as many as are wanted."""
         everything = [
             (subject, place)
             for subject in subjects

@@ -39,7 +39,7 @@ class ResourcesFamily:
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether what was recorded still stays."""
+        """Replay what was recorded; answer whether it still stays."""
         return replay(plan, target, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:

@@ -131,7 +131,7 @@ class Holder:
             self._not_counted[kind] += count - before[kind]
 
     def contents(self) -> HeldContents:
-        """Return what that is."""
+        """Return what is held now: objects by type, and memory by place."""
         memory: Counter[str] = Counter()
         for place in tracemalloc.take_snapshot().statistics("lineno"):
             if not place.traceback[0].filename.startswith(_NOT_OF_SAVERS):

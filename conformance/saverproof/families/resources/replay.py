@@ -16,7 +16,7 @@ from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, data: Any) -> ReplayAnswer:
-    """Whether what was recorded still stays.
+    """Replay what was recorded; answer whether it still stays.
 
     Raises:
         ValueError: the data is no recorded work; the one line says what was found and expected.

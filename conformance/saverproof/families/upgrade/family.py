@@ -30,7 +30,7 @@ class UpgradeFamily:
             UpgradeJudging(plan, target, tally).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Whether what was recorded still shows."""
+        """Replay what was recorded; answer whether it still shows."""
         with heartbeat.beating():
             return replay(plan, target, contract, data)
 

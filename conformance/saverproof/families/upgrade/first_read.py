@@ -49,7 +49,7 @@ def _read_of(bench: ReleaseBench, handover: Handover) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """What a worker in the midst of a write keeps from others."""
+    """Lock the files as a worker in the midst of a write does."""
     files = list(sqlite_files(folder))
     if not files:
         raise NotToBeSeen(NO_LOCK)

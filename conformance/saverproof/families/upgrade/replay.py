@@ -21,7 +21,7 @@ from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether it still shows.
+    """Replay what was recorded; answer whether it still shows.
 
     Raises:
         ValueError: the data is nothing that a finding of this family records.

@@ -131,5 +131,5 @@ def _refusal(player: ReleaseProcess) -> str:
 
 
 def processes(stack: ExitStack, release: str, api: str) -> list[ReleaseProcess]:
-    """As many processes of the installed release as set a store up at once."""
+    """Start the processes of the installed release that set a store up at once."""
     return [stack.enter_context(ReleaseProcess(release, "", api)) for _ in range(AT_ONCE)]
