@@ -229,7 +229,7 @@ def _said(trial: MeetingTrial) -> str:
 
 
 def replay_meeting(bench: FaultBench, data: Mapping[str, Any], contract_id: str) -> ReplayAnswer:
-    """Replay a recorded meeting: answer whether it still breaks the contract; if its place is gone, another one.
+    """Replay a recorded meeting, or another one if its place is gone.
 
     Raises:
         ValueError: the data is no recorded meeting.

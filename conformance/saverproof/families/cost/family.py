@@ -43,7 +43,7 @@ class CostFamily:
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Replay a recorded cost, or callers; answer whether it grows, or they wait for each other."""
+        """Replay a recorded cost or callers; answer whether it grows, or they wait still."""
         if contract == CALLERS_AT_ONCE.id:
             return replay_callers(plan, target, data)
         return replay(plan, target, contract, data)

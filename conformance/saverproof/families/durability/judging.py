@@ -92,7 +92,7 @@ def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts)
 
 
 def judge_revealed(run: KilledRun, acknowledged: int, shown: ShownFacts) -> KillVerdict:
-    """Judge whether acknowledged writes are there once their checkpoint, which came next, has been put.
+    """Judge whether acknowledged writes are there once their checkpoint has been put after them.
 
     They show nowhere before: neither do those that are lost.
     """
