@@ -166,6 +166,27 @@ def test_what_a_prune_leaves_is_left_alone(name: str, right: Target, tmp_path: P
             assert run.breaches == ()
 
 
+class PruneTakesEarlyWrites(ReferenceSaver):
+    """Its prune takes the writes whose checkpoint is not there yet as well."""
+
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            for id in [id for id in shelf.writes if id not in shelf.checkpoints]:
+                self._drop_writes(shelf, id)
+
+
+def test_early_writes_may_go_with_a_prune(tmp_path: Path) -> None:
+    early = PutWrites("a", "", 2, 1, WRITES)
+    program = (ROOT, early, Prune(("a",), "keep_latest"), SECOND, CopyThread("a", "b"), early)
+    with EventLoop() as loop:
+        target = Target(name="early", open=opener(PruneTakesEarlyWrites))
+        run = Trials(target, tmp_path, loop, ("sync",)).replay(program)
+    assert not run.breaches
+    # What is masked would be taken for another flaw beside a mistake.
+    assert not run.masked
+
+
 def test_what_a_prune_left_goes_with_its_thread(tmp_path: Path) -> None:
     with trials_of(target(ForgetsTheNewest), tmp_path) as trials:
         run = trials.replay((*KEPT, DeleteThread("a")))

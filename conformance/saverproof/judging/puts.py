@@ -99,7 +99,7 @@ def settle_refused(context: Context, address: Address) -> None:
     """Stop judging the address of a put that raised, unless something was stored there before."""
     if context.model.record(address) is None:
         context.model.unexpected.add(address)
-        context.model.doubted_writes.add(address)
+        context.model.open_writes.add(address)
 
 
 def forget_older(context: Context, step: Put) -> None:
@@ -244,7 +244,7 @@ def take_put_writes(step: PutWrites, context: Context) -> None:
     answer = context.attempt(lambda: context.driver.put_writes(call))
     if isinstance(answer, Raised):
         context.facts.differ(facts.RAISED, address, "the writes to be stored", answer)
-        context.model.doubted_writes.add(address)
+        context.model.open_writes.add(address)
         return
     if context.watch_inputs:
         _judge_inputs(context, address, call, put_writes_call(step, thread))

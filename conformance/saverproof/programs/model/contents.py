@@ -20,6 +20,9 @@ class Contents:
         """Addresses that were put and removed, with the operation that removed them."""
         self.doubted_values: set[tuple[str, str, str, Version]] = set()
         self.doubted_writes: set[Address] = set()
+        """Checkpoints whose pending writes were seen to be wrong."""
+        self.open_writes: set[Address] = set()
+        """Checkpoints whose pending writes the saver may have kept or not. They are not judged."""
         self.copies: set[frozenset[str]] = set()
         """Pairs of threads, one of which was copied from the other."""
         self.unexpected: set[Address] = set()

@@ -153,6 +153,7 @@ class Model(Contents):
                 self.gone[address] = operation
         self.doubted_values = {d for d in self.doubted_values if d[0] != thread}
         self.doubted_writes = {a for a in self.doubted_writes if a[0] != thread}
+        self.open_writes = {a for a in self.open_writes if a[0] != thread}
 
     def delete_for_runs(self, runs: Sequence[str]) -> list[Address]:
         """Remove the checkpoints of these runs with their writes; return their addresses."""
@@ -196,7 +197,7 @@ class Model(Contents):
         """Remove a checkpoint that the saver may keep or not, and stop judging its address."""
         self.remove(address, LEFT_ALONE)
         self.unexpected.add(address)
-        self.doubted_writes.add(address)
+        self.open_writes.add(address)
 
     def adopt(self, address: Address) -> None:
         """Stop judging an address at which the saver shows an unexpected checkpoint."""
@@ -230,6 +231,7 @@ class Model(Contents):
             if self.gone.get(address) == LEFT_ALONE:
                 self.gone[(target, *address[1:])] = LEFT_ALONE
         self.doubted_writes |= {(target, *a[1:]) for a in self.doubted_writes if a[0] == source}
+        self.open_writes |= {(target, *a[1:]) for a in self.open_writes if a[0] == source}
         self.doubted_values |= {(target, *d[1:]) for d in self.doubted_values if d[0] == source}
 
     def prune(self, step: steps.Prune) -> list[Address]:
@@ -257,7 +259,7 @@ class Model(Contents):
                 records[newest].marks.add(PRUNED_TO)
         for address in self.writes:
             if address[0] == thread and self.record(address) is None:
-                self.doubted_writes.add(address)
+                self.open_writes.add(address)
         return open_
 
 
