@@ -90,7 +90,7 @@ class RefuseValue(Scene):
         if not isinstance(answer, Raised):
             log = context.facts.by(self)
             log.differ(_ACCEPTED, address, "an exception", "no exception")
-            context.model.open_writes.add(address)
+            context.model.doubted_writes.add(address)
             if context.model.record(address) is None:
                 context.model.unexpected.add(address)
             return
