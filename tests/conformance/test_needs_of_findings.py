@@ -9,8 +9,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 
+from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
 from saverproof.mistakes.isolation import GetByIdInAnyNamespace
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.registry import opener
 from saverproof.savers.targets.target import Target
 
@@ -27,10 +29,33 @@ class SeparatorsReplaced(GetByIdInAnyNamespace):
         return found._replace(config={"configurable": named})
 
 
+class LowerCase(ReferenceSaver):
+    """Files threads under their ids in lower case, and names them as it is asked to.
+
+    No known mistake predicts this in full: one of a collation without case gives the stored name.
+    """
+
+    def _shelf_key(self, thread: str, ns: str) -> tuple[str, str]:
+        return thread.lower(), ns
+
+
+def outcome_of(saver: type[ReferenceSaver], folder: Path) -> Outcome:
+    """What the family of isolation finds of a saver."""
+    target = Target(name="wrong", open=opener(saver))
+    return judged(
+        plan_of(target, "isolation", "sync", folder, facts=facts_from(EVERY_OPERATION)), target
+    )
+
+
+def test_a_flaw_that_shows_everywhere_is_told_once(tmp_path: Path) -> None:
+    outcome = outcome_of(LowerCase, tmp_path)
+    told = {found.contract for found in outcome.findings}
+    assert told == {"isolation/hostile-identifiers"}
+    assert not outcome.unsettled
+
+
 def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path) -> None:
-    target = Target(name="wrong", open=opener(SeparatorsReplaced))
-    facts = facts_from(EVERY_OPERATION)
-    outcome = judged(plan_of(target, "isolation", "sync", tmp_path, facts=facts), target)
+    outcome = outcome_of(SeparatorsReplaced, tmp_path)
     told = {found.contract for found in outcome.findings}
     assert told == {"isolation/namespaces", "isolation/nested-namespaces"}
     assert not outcome.unsettled

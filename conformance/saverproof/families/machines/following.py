@@ -97,7 +97,8 @@ class Following(Showing):
                 self.in_vain[breach.contract] += 1
             else:
                 self.ledger.tell(entry, breach, behind)
-                looked.discard(breach.contract)
+                if self._news != news:
+                    looked.discard(breach.contract)
             if len(self.found) == known:
                 self.spent += self.trials.calls - before
 
