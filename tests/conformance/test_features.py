@@ -72,6 +72,15 @@ def test_a_key_of_metadata_is_taken_out_of_a_history_too() -> None:
     ]
 
 
+def test_a_key_of_metadata_is_taken_out_of_the_config_too() -> None:
+    extras = Extras(configurable={"run_id": "run-1"}, metadata={"run_id": "run-2", "tag": 1})
+    put = Put("a", "", 1, extras=extras)
+    named = {trait.name: trait for trait in traits((put,))}
+    assert named["metadata 'run_id'"].without((put,)) == (
+        Put("a", "", 1, extras=Extras(configurable={}, metadata={"tag": 1})),
+    )
+
+
 def test_what_a_history_alone_notes_is_a_trait_of_it() -> None:
     named = {trait.name: trait for trait in traits((PutHistory("a", "", 1, 2),))}
     assert {"metadata 'run_id'", "metadata 'step'"} <= named.keys()

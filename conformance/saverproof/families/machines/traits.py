@@ -107,10 +107,13 @@ def _metadata(program: Program) -> Iterator[Trait]:
 
 
 def _keys_of(step: Step) -> Iterable[str]:
-    """Return the keys of the metadata that a step puts."""
+    """Return the keys of the metadata that a step puts, and of what its config adds to it."""
     if isinstance(step, PutHistory):
         return [key for put in puts_of(step) for key in put.metadata or {}]
-    return (step.metadata or {}) if isinstance(step, Put) else ()
+    if not isinstance(step, Put):
+        return ()
+    extras = step.extras
+    return {**(step.metadata or {}), **(extras.configurable or {}), **(extras.metadata or {})}
 
 
 def _without_metadata(program: Program, key: str) -> Program:
@@ -122,10 +125,18 @@ def _without_metadata(program: Program, key: str) -> Program:
             for put in puts_of(step):
                 yield from change(put)
         elif isinstance(step, Put):
-            kept = {k: v for k, v in (step.metadata or {}).items() if k != key}
-            yield replace(step, metadata=kept)
+            extras = replace(
+                step.extras,
+                configurable=_without_key(step.extras.configurable, key),
+                metadata=_without_key(step.extras.metadata, key),
+            )
+            yield replace(step, metadata=_without_key(step.metadata, key), extras=extras)
 
     return tuple(each for step in program for each in change(step))
+
+
+def _without_key(entries: Mapping[str, Any] | None, key: str) -> dict[str, Any] | None:
+    return None if entries is None else {k: v for k, v in entries.items() if k != key}
 
 
 def _features(program: Program) -> Iterator[Trait]:
