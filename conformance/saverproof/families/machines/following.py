@@ -54,6 +54,8 @@ class Following(Showing):
     """Looks that found only what was known, counted by the contract first blamed."""
     spent: int = 0
     """Calls of follow-ups that found no new contract of ``wanted``."""
+    settling_until: int | None = None
+    """The number of calls up to which the rest may be settled, once all programs have run."""
 
     @property
     def violations(self) -> list[Violation]:
@@ -196,6 +198,8 @@ class Following(Showing):
     @property
     def _exhausted(self) -> bool:
         """True if enough calls were spent on follow-ups that found no contract of this item."""
+        if self.settling_until is not None:
+            return self.trials.calls > self.settling_until
         return self.spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self.spent) // 2)
 
     def _look_into(self, run: ProgramRun, breach: Breach) -> Behind | None:

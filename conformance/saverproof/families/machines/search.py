@@ -63,12 +63,12 @@ class ProgramSearch(Following):
             self._settle_the_rest()
 
     def _settle_the_rest(self) -> None:
-        last = self.trials.calls + _LAST_ALLOWANCE
+        self.settling_until = self.trials.calls + _LAST_ALLOWANCE
         for run in [*self.diagnosis.wrong]:
             self._show_what_is_known(run)
         self._weigh_all()
         for name, entry in sorted(self.ledger.shortest().items(), key=_cost):
-            if self.trials.calls > last or name in self.found:
+            if self._exhausted or name in self.found:
                 continue
             breach = next((b for b in plain(entry.left) if b.contract == name), None)
             if breach is None:
@@ -79,9 +79,17 @@ class ProgramSearch(Following):
                 self.ledger.tell(entry, breach, behind)
             if self.diagnosis.mistakes != known:
                 self._weigh_all()
+            if behind is not None:
+                self._weigh_alike(name)
         for name, entry in sorted(self.ledger.shortest().items(), key=_cost):
-            if name not in self.found and self.trials.calls <= last:
+            if name not in self.found and not self._exhausted:
                 self._shorten_what_is_left(name, entry)
+
+    def _weigh_alike(self, name: str) -> None:
+        """Take what findings need out of the open runs with a breach of contract ``name``."""
+        for entry in [*self.ledger.open]:
+            if any(breach.contract == name for breach in entry.left):
+                self._weigh(entry)
 
     def _shorten_what_is_left(self, name: str, entry: LedgerEntry) -> None:
         """Find a shorter program with a breach of contract ``name`` that no mistake predicts."""
