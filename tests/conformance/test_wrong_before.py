@@ -15,6 +15,7 @@ from saverproof.mistakes.pending_writes import NoneWritesHidden
 from saverproof.mistakes.reference.reading import Blobs
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.serialization import SeenOfTheNewestPut, UpdatedChannelsLeftOut
+from saverproof.mistakes.upsert import ReputCascades
 from saverproof.mistakes.what_is_removed import SpecialWritesNotCopied
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -142,3 +143,13 @@ def test_what_the_copy_loses_is_blamed_on_the_copy(tmp_path: Path) -> None:
         "pending-writes/complete",
         "deletion/copy-complete",
     }
+
+
+def test_writes_that_only_look_like_others_are_not_out_of_order(tmp_path: Path) -> None:
+    first = PutWrites("a", "", 1, 1, (("notes", Value("integer", 1)), NONE))
+    others = (Value("none", 0), Value("integer", 7), Value("integer", 1))
+    again = PutWrites("a", "", 1, 1, tuple(("notes", value) for value in others))
+    program = (Put("a", "", 1), first, Put("a", "", 1, changes=NOTES), again)
+    run = run_on(ReputCascades, tmp_path, program)
+    facts = {breach.difference.fact for breach in (*run.breaches, *run.masked)}
+    assert "write:order" not in facts
