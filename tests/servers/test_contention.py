@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from saverproof import Postgres
 from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import THREADS
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.concurrency_support import blamed, judged
 from tests.servers import contending_savers
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 FEW = SceneEffort(shared=3, instances=0, processes=0, races=0)
 UNTIL_CAUGHT = SceneEffort(shared=240, instances=0, processes=0, races=0)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def server() -> Iterator[None]:
-    try:
-        with serving(Postgres()):
-            yield
-    except ServerUnavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.mark.parametrize(

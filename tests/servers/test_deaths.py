@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from saverproof import MariaDB, Postgres, Redis, ServerKind
+from saverproof import MariaDB, Redis, ServerKind
 from saverproof.families.answer import Status
 from saverproof.families.durability import family, reporting, sweep
 from saverproof.families.durability import replay as replaying
 from saverproof.families.durability.kill_source import KillSource, deaths
 from saverproof.families.durability.workloads import SIZES, Workload
 from saverproof.families.items import Outcome
-from saverproof_faults.servers import ServerUnavailable, serving
+from saverproof_faults.servers import serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_durability import blamed, judged, plan_for
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
 
-pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def server() -> Iterator[None]:
-    try:
-        with serving(Postgres()):
-            yield
-    except ServerUnavailable as reason:
-        pytest.skip(str(reason))
+pytestmark = [
+    pytest.mark.skipif(available() is not None, reason=str(available())),
+    pytest.mark.usefixtures("postgres"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from saverproof import Postgres
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import COPY
 from saverproof.families.concurrency.graph_scenes import beside_graphs
@@ -20,19 +18,11 @@ from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.opening import opening_of
-from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.concurrency_support import facts_of
 from tests.conformance.script_runs import ended
 from tests.servers import postgres_savers
 
-
-@pytest.fixture(scope="module", autouse=True)
-def server() -> Iterator[None]:
-    try:
-        with serving(Postgres()):
-            yield
-    except ServerUnavailable as reason:
-        pytest.skip(str(reason))
+pytestmark = pytest.mark.usefixtures("postgres")
 
 
 def test_one_statement_copies_one_moment(tmp_path: Path) -> None:
