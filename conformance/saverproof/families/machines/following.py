@@ -151,7 +151,7 @@ class Following(Showing):
         return left
 
     def _without_needs(self, program: Program) -> Iterator[Program]:
-        """Yield a program without each need of each finding that it has all needs of.
+        """Yield a program without each need in turn of the findings all of whose needs it has.
 
         Where something that a finding needs is missing, its flaw cannot be at work. Kinds of steps
         are left in: without such steps other flaws disappear as well, which proves nothing.
@@ -287,7 +287,7 @@ class Following(Showing):
         shortened: bool,
         mistake: Mistake | None,
     ) -> Behind | None:
-        """Keep a violation, unless a finding of its contract shows its cause already."""
+        """Keep a violation, unless it was found already."""
         needs, also = self._looked_at(program, breach)
         violation = Violation(
             contract,
@@ -306,7 +306,7 @@ class Following(Showing):
             return self._hand_over(violation)
         known = [v for v in self.violations if v.contract == contract]
         if mistake is None and any(has_cause_of(violation, other) for other in known):
-            return SHOWN
+            return None
         if known:
             self.further.append(violation)
         else:
