@@ -24,7 +24,7 @@ from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_differences import (
     GONE_ON,
-    Difference,
+    PlayDifference,
     difference_at_rest,
     first_difference,
 )
@@ -342,7 +342,7 @@ def test_a_step_that_raised_says_nothing_and_what_is_lost_afterwards_does() -> N
     assert first_difference(alone, alone) is None
     assert first_difference(alone, seen({"raised": "locked"}, {"next": []})) is None
     lost = first_difference(alone, seen({"log": ["in"]}, {"next": []}))
-    assert lost == Difference(0, STATE, "['next']", "['ask']", "[]")
+    assert lost == PlayDifference(0, STATE, "['next']", "['ask']", "[]")
     unread = first_difference(alone, seen({"log": ["in"]}, {"raised": "gone"}))
     assert unread is not None
     assert unread.kind == STATE
@@ -353,4 +353,4 @@ def test_where_nobody_is_beside_it_a_step_that_raises_says_something() -> None:
     assert difference_at_rest(alone, alone) is None
     wrong = difference_at_rest(alone, [Observation(0, RESULT, {"raised": "gone"})])
     expected, observed = "{'log': ['in']}", "{'raised': 'gone'}"
-    assert wrong == Difference(0, RESULT, "", expected, observed, GONE_ON, raised=True)
+    assert wrong == PlayDifference(0, RESULT, "", expected, observed, GONE_ON, raised=True)

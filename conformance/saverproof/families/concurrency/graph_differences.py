@@ -18,7 +18,7 @@ _WIDTH = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PlayDifference:
     """What differs first: the step, the kind of observation, the path to the part of it that
     differs, and both in words.
 
@@ -40,7 +40,7 @@ class Difference:
 
 def first_difference(
     alone: Sequence[Observation], seen: Sequence[Observation]
-) -> Difference | None:
+) -> PlayDifference | None:
     """Return what differs first beside an operation.
 
     A step that raised says nothing: a lock that is held may have its time. What is lost shows when
@@ -52,7 +52,7 @@ def first_difference(
 
 def difference_at_rest(
     alone: Sequence[Observation], seen: Sequence[Observation]
-) -> Difference | None:
+) -> PlayDifference | None:
     """Return what differs first where nobody is beside it: a step that raises has no excuse."""
     differ = _first_that_differs(alone, seen)
     if differ is None:
@@ -66,9 +66,9 @@ def first_error(alone: Sequence[Observation], seen: Sequence[Observation]) -> st
     return str(differ[1].value) if differ is not None and ends_in_error(differ[1]) else None
 
 
-def _difference(wanted: Observation, found: Observation) -> Difference:
+def _difference(wanted: Observation, found: Observation) -> PlayDifference:
     path, expected, observed = differing_part(wanted.value, found.value)
-    return Difference(
+    return PlayDifference(
         wanted.position, wanted.kind, path, show(expected, _WIDTH), show(observed, _WIDTH)
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 from saverproof.families.concurrency import calls_elsewhere, tidied_graphs
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
-from saverproof.families.concurrency.graph_differences import COPY, GRAPH, RESUMED, Difference
+from saverproof.families.concurrency.graph_differences import COPY, GRAPH, RESUMED, PlayDifference
 from saverproof.families.concurrency.graph_upkeep import (
     DELTA,
     UPKEEP_OF_GRAPHS,
@@ -203,7 +203,7 @@ def _judged(
             record.saw_alone([problem], flaws.look_into_program(alone))
         else:
             told = {"name": one["scenario"], "inside": one["inside"], "place": one["place"]}
-            told["differs"] = decode(Difference, one["difference"]).of
+            told["differs"] = decode(PlayDifference, one["difference"]).of
             record.saw([problem], scene | told)
     if still is not None and still["hung"]:
         how = f"no answer for {still['seconds']:g} s"
@@ -218,7 +218,7 @@ def _judged(
 
 
 def _problem(upkeep: GraphUpkeep, play: Mapping[str, Any], api: str) -> Problem:
-    found = decode(Difference, play["difference"])
+    found = decode(PlayDifference, play["difference"])
     expected = found.expected
     if found.of == COPY:
         summary = "a copy is of no moment, with whose thread a graph goes on meanwhile"
@@ -237,7 +237,7 @@ def _problem(upkeep: GraphUpkeep, play: Mapping[str, Any], api: str) -> Problem:
 
 
 def _steps(
-    upkeep: GraphUpkeep, play: Mapping[str, Any], found: Difference, api: str
+    upkeep: GraphUpkeep, play: Mapping[str, Any], found: PlayDifference, api: str
 ) -> Iterator[str]:
     known = scenario(play["scenario"])
     place = decode(Place, play["place"])

@@ -10,7 +10,7 @@ from saverproof.families.concurrency.copied_graphs import Copied
 from saverproof.families.concurrency.graph_calls import GraphCalls
 from saverproof.families.concurrency.graph_differences import (
     RESUMED,
-    Difference,
+    PlayDifference,
     difference_at_rest,
 )
 from saverproof.families.concurrency.graph_upkeep import THREAD, RunningPlayer
@@ -34,7 +34,7 @@ class ResumedCopies:
     player: Callable[[str], RunningPlayer]
     calls: GraphCalls
 
-    def difference(self, copies: Copies) -> Difference | None:
+    def difference(self, copies: Copies) -> PlayDifference | None:
         """Return what differs first with a copy."""
         middle = {
             # The last of each kind of step: every other one is a copy of the same kind.
@@ -45,7 +45,7 @@ class ResumedCopies:
         resumed = (self._resumed(*each) for each in middle.values())
         return next(filter(None, resumed), None) or self._gone_on(copies)
 
-    def _gone_on(self, copies: Copies) -> Difference | None:
+    def _gone_on(self, copies: Copies) -> PlayDifference | None:
         """Return what differs with the last copy of before or after a step that has one left: every
         other one is a copy of the same kind.
         """
@@ -58,7 +58,7 @@ class ResumedCopies:
             return difference_at_rest(wanted, self._seen(prefix, self.one.program[first:], first))
         return None
 
-    def _resumed(self, position: int, prefix: str, copied: Copied) -> Difference | None:
+    def _resumed(self, position: int, prefix: str, copied: Copied) -> PlayDifference | None:
         """Return what differs with a copy of the middle of a step if it is resumed there, from a
         thread that shows the same, but was never copied.
         """

@@ -20,7 +20,7 @@ from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.graph_calls import GraphCalls
 from saverproof.families.concurrency.graph_differences import (
     COPY,
-    Difference,
+    PlayDifference,
     first_difference,
     first_error,
 )
@@ -120,7 +120,7 @@ class TidiedGraphs:
     plays: list[dict[str, Any]] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
     steady: bool = True
-    at_rest: Difference | None = None
+    at_rest: PlayDifference | None = None
     _numbers: Iterator[int] = field(default_factory=count)
     _calls: GraphCalls = field(default_factory=GraphCalls)
     _saver: Any = None
@@ -155,7 +155,7 @@ class TidiedGraphs:
 
     def _differs(
         self, one: GraphScenario, beside: Beside, alone: list[Observation]
-    ) -> Difference | None:
+    ) -> PlayDifference | None:
         played = self._played(one, beside)
         difference = self._difference(one, alone, played)
         error = played.refused[1] if played.refused else first_error(alone, played.seen)
@@ -179,7 +179,9 @@ class TidiedGraphs:
         self.scene.progress.tick()
         return difference
 
-    def _look_again(self, one: GraphScenario, alone: list[Observation], found: Difference) -> None:
+    def _look_again(
+        self, one: GraphScenario, alone: list[Observation], found: PlayDifference
+    ) -> None:
         """Look whether it differs by itself, too, or where all is over before each step."""
         self.steady = first_difference(alone, self._played(one).seen) is None
         self.at_rest = (
@@ -259,7 +261,7 @@ class TidiedGraphs:
 
     def _difference(
         self, one: GraphScenario, alone: list[Observation], played: GraphPlay
-    ) -> Difference | None:
+    ) -> PlayDifference | None:
         """Return what differs first in the part before the first refused call."""
         played = played.until_refused()
         if found := first_difference(alone, played.seen):
@@ -267,9 +269,9 @@ class TidiedGraphs:
         for position, (_, copied) in played.copies.items():
             if copied.unread:
                 read = "a copy and its source that can be read"
-                return Difference(position, STATE, "", read, copied.unread, COPY, raised=True)
+                return PlayDifference(position, STATE, "", read, copied.unread, COPY, raised=True)
             if flaw := copied.flaw():
-                return Difference(position, STATE, "", _ONE_MOMENT, flaw, COPY)
+                return PlayDifference(position, STATE, "", _ONE_MOMENT, flaw, COPY)
         player = partial(self._player, one.graph)
         return ResumedCopies(one, alone, player, self._calls).difference(played.copies)
 
