@@ -17,6 +17,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.serialization import SeenOfTheNewestPut, UpdatedChannelsLeftOut
 from saverproof.mistakes.upsert import ReputCascades
 from saverproof.mistakes.what_is_removed import SpecialWritesNotCopied
+from saverproof.mistakes.write_order import WritesByInsertion
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
@@ -153,3 +154,17 @@ def test_writes_that_only_look_like_others_are_not_out_of_order(tmp_path: Path) 
     run = run_on(ReputCascades, tmp_path, program)
     facts = {breach.difference.fact for breach in (*run.breaches, *run.masked)}
     assert "write:order" not in facts
+
+
+class TextOfWritesByArrival(WritesByInsertion):
+    """Gives back every write as text, in the order in which they came."""
+
+    def _load_write(self, blob: Any) -> Any:
+        return str(super()._load_write(blob))
+
+
+def test_writes_of_other_values_are_out_of_order_all_the_same(tmp_path: Path) -> None:
+    batches = (PutWrites("a", "", 1, task, (("notes", Value("integer", 1)),)) for task in (1, 2, 3))
+    run = run_on(TextOfWritesByArrival, tmp_path, (Put("a", "", 1), *batches))
+    facts = {breach.difference.fact for breach in (*run.breaches, *run.masked)}
+    assert {"write:value", "write:order"} <= facts

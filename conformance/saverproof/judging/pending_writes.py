@@ -59,8 +59,7 @@ def _judge_unequal(
     shown: list[Any],
 ) -> None:
     places, missing, extra = _pair_up(expected, shown)
-    strange = bool(extra)
-    all_doubted = address in model.doubted_writes
+    all_doubted, unclear = address in model.doubted_writes, False
     for write in missing:
         note = log.mask if write.doubted or all_doubted else log.differ
         write.doubted = True
@@ -69,6 +68,7 @@ def _judge_unequal(
             fact, found = facts.WRITE_MISSING, shown
         else:
             fact, found = facts.WRITE_VALUE, extra.pop(place)
+            unclear |= sum(_same_slot(other, found) for other in expected) > 1
             places.append((place, write))
         note(fact, address, as_shown(write), found, write=write, part=OneWrite(write))
     for item in extra.values():
@@ -77,12 +77,12 @@ def _judge_unequal(
         else:
             _judge_extra(log, model, address, item, shown)
             model.doubted_writes.add(address)
+    if unclear or extra:
+        # Nobody knows which write each one shown is, and so whether they are in order.
+        return
     found = [write for _, write in sorted(places, key=lambda place: place[0])]
     ordered = sorted(found, key=sort_key)
     if [*map(sort_key, found)] != [*map(sort_key, ordered)]:
-        if strange:
-            # Writes that nobody expects may look like others, and seem out of order.
-            return
         # A write that shows another's value may be paired with it, and seem out of order.
         note = log.mask if missing or all_doubted else log.differ
         wanted = [as_shown(write) for write in ordered]

@@ -24,6 +24,7 @@ from saverproof_faults.kill import Acks
 
 HERE, ELSEWHERE = 0, 1
 _NAP_S = 0.05
+"""How often it is said that a write which waits is no hang: what watches waits for seconds."""
 _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "found"
 
 
