@@ -188,6 +188,9 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
     shown = name in first.get("also_shows", ())
     if shown and (others or root in second.get("also_shows", ())):
         return f"the program that breaks {root} shows it as well"
+    if first.get("mistake"):
+        # Nor does what may follow from such a contract: the mistake would predict it as well.
+        return None
     if name in first.get("may_break", ()) and not (
         special and of_others and special.isdisjoint(of_others)
     ):

@@ -59,3 +59,11 @@ def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path
     told = {found.contract for found in outcome.findings}
     assert told == {"isolation/namespaces", "isolation/nested-namespaces"}
     assert not outcome.unsettled
+
+
+def test_needs_are_told_only_where_no_known_mistake_says_what_is_wrong(tmp_path: Path) -> None:
+    findings = outcome_of(SeparatorsReplaced, tmp_path).findings
+    needs = {bool(found.mistake): found.needs for found in findings}
+    # A predicted breach counts as gone whatever is taken out, so that every part would be needed.
+    assert needs[True] == ()
+    assert "namespaces" in needs[False]

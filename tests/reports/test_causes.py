@@ -84,6 +84,12 @@ def test_what_a_known_mistake_does_not_predict_does_not_follow_from_it(
     assert causes([own, broken(OTHER, **second)]) == []
 
 
+def test_what_a_mistake_of_another_contract_does_not_predict_does_not_follow_either() -> None:
+    behind = broken(ROOT, mistake="it forgets", mistake_of=THIRD, may_break=[OTHER])
+    assert causes([broken(ROOT, may_break=[OTHER]), broken(OTHER)])
+    assert causes([behind, broken(OTHER)]) == []
+
+
 def test_a_graph_that_a_known_mistake_makes_come_out_alike_is_a_consequence() -> None:
     first = broken(ROOT, mistake="it forgets", mistake_of=ROOT)
     second = broken(OTHER, phase="graph", mistakes_alike=["it drops", "it forgets"])

@@ -60,7 +60,8 @@ class Finding:
     reproducer: str
     """The source of a standalone script; "" if none could be made."""
     needs: tuple[str, ...] = ()
-    """The parts without which the program shows nothing, in words, the most special first."""
+    """The parts without which the program shows nothing, in words, the most special first. Not told
+    where a known mistake says what is wrong."""
     goes_without: tuple[str, ...] = ()
     """The contracts about something that the program cannot do without."""
     also_shows: tuple[str, ...] = ()

@@ -206,24 +206,29 @@ class Blaming:
 
         return shrink(program, tried, most_steps), not ended
 
-    def _looked_at(
-        self, program: Program, breach: Breach
-    ) -> tuple[tuple[Trait, ...], frozenset[str]]:
-        """Return the traits that a program needs, and the other contracts that it shows broken.
+    def _shown_as_well(self, program: Program) -> frozenset[str]:
+        """Return all contracts that a program shows broken; none if patience ends."""
+        try:
+            return frozenset(b.contract for b in plain_breaches(self._replay(program)))
+        except OutOfPatience:
+            return frozenset()
 
-        Both are empty if patience ends.
+    def _needs(self, program: Program, breach: Breach) -> tuple[Trait, ...]:
+        """Return the traits that a program needs to show a breach which no known mistake predicts.
+
+        This must not be asked of a predicted breach: it counts as gone whatever is taken out. There
+        are none if patience ends.
         """
         needs: list[Trait] = []
         try:
-            also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
             for each in traits(program):
                 if not self._similar(self._replay(each.without(program)), breach):
                     needs.append(each)
                 if len(needs) == _MOST_NEEDS:
                     break
         except OutOfPatience:
-            return (), frozenset()
-        return tuple(needs), also
+            return ()
+        return tuple(needs)
 
     def _first(self, run: ProgramRun, contract: str) -> Breach | None:
         if all(breach.contract != contract for breach in (*run.breaches, *run.masked)):

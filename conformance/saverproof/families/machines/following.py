@@ -157,8 +157,6 @@ class Following(Showing):
         are left in: without such steps other flaws disappear as well, which proves nothing.
         """
         for violation in (*self.violations, *self.handed.values()):
-            if violation.mistake is not None:
-                continue
             needs = [need for need in violation.needs if not need.whole_step]
             reduced = [need.without(program) for need in needs]
             if program not in reduced:
@@ -288,7 +286,9 @@ class Following(Showing):
         mistake: Mistake | None,
     ) -> Behind | None:
         """Keep a violation, unless it was found already."""
-        needs, also = self._looked_at(program, breach)
+        also = self._shown_as_well(program)
+        # A mistake says what is wrong; only where nothing does, what it takes to show it helps.
+        needs = self._needs(program, breach) if mistake is None else ()
         violation = Violation(
             contract,
             program,
@@ -305,7 +305,8 @@ class Following(Showing):
         if contract not in self.wanted:
             return self._hand_over(violation)
         known = [v for v in self.violations if v.contract == contract]
-        if mistake is None and any(has_cause_of(violation, other) for other in known):
+        unexplained = [v for v in known if v.mistake is None]
+        if mistake is None and any(has_cause_of(violation, other) for other in unexplained):
             return None
         if known:
             self.further.append(violation)

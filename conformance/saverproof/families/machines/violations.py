@@ -16,9 +16,10 @@ from saverproof.programs.trait import Trait
 class Violation:
     """A broken contract with the shortest program found that shows it.
 
-    ``needs`` are the traits that the program cannot do without. ``also`` are other contracts that
-    it shows broken. ``shortened`` is False if a shorter program may exist. ``mistake`` is the known
-    mistake that predicts what the program shows, if there is one.
+    ``needs`` are the traits that the program cannot do without; none are looked for where a mistake
+    is known. ``also`` are other contracts that it shows broken. ``shortened`` is False if a shorter
+    program may exist. ``mistake`` is the known mistake that predicts what the program shows, if
+    there is one.
     """
 
     contract: str
