@@ -145,9 +145,7 @@ def target(
     """
 
     def decorate(function: Opener) -> Target:
-        label = name if isinstance(name, str) else getattr(function, "__name__", None)
-        if not isinstance(label, str):
-            raise _wrong("?", "name", label, "a name, because the function has none")
+        label = _label(name, function)
         return Target(
             name=label,
             open=function,
@@ -165,6 +163,14 @@ def target(
     if name is None or isinstance(name, str):
         return decorate
     return decorate(name)
+
+
+def _label(name: object, function: Opener) -> str:
+    """Return what a target is called: as its author said, else as the function is."""
+    label = name if isinstance(name, str) else getattr(function, "__name__", None)
+    if not isinstance(label, str):
+        raise _wrong("?", "name", label, "a name, because the function has none")
+    return label
 
 
 def _wrong(target_name: str, argument: str, found: object, expected: str) -> TargetError:
