@@ -14,7 +14,16 @@ from saverproof.families.answer import Status
 from saverproof.families.functional import effort
 from saverproof.families.items import Finding
 from saverproof.families.registry import family, judged
-from saverproof.mistakes import deletion, filter, hostile, ordering, ownership, selecting, values
+from saverproof.mistakes import (
+    deletion,
+    filter,
+    hostile,
+    ordering,
+    ownership,
+    selecting,
+    values,
+    write_order,
+)
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.targets.target import Target
 
@@ -90,3 +99,11 @@ def test_two_flaws_of_one_contract_are_both_shown(
     shown = [tuple(shows(each, saver, tmp_path) for saver in savers) for each in found]
     assert (True, False) in shown, shown
     assert (False, True) in shown, shown
+
+
+def test_what_nobody_could_look_at_names_what_is_broken_before_it(tmp_path: Path) -> None:
+    target = target_of(write_order.WritesByInsertion)
+    facts = facts_from(EVERY_OPERATION)
+    outcome = judged(plan_of(target, "pending-writes", "sync", tmp_path, facts=facts), target)
+    why = outcome.unexercised["pending-writes/one-task-two-paths"]
+    assert "beside what is broken: ordering/writes-sorted" in why

@@ -15,7 +15,11 @@ from tests.reference.state_text import state_of
 from tests.wrong_savers.registry import wrong
 
 
-@wrong("atomicity/all-or-nothing", "open(path, 'w') empties the file that holds everything")
+@wrong(
+    "atomicity/previous-intact",
+    "open(path, 'w') empties the file that holds everything",
+    also={"atomicity/all-or-nothing"},
+)
 class RewrittenInPlace(StateFileReference):
     def replace(self, data: bytes) -> None:
         (self.folder / "state.json").write_bytes(data)

@@ -318,3 +318,20 @@ class ParentPutAside(SqliteReference):
                 self.database.run(
                     f"UPDATE checkpoints SET id = ? WHERE {PLACE}", name, thread, ns, id
                 )
+
+
+@wrong(
+    PREVIOUS,
+    "a document database without updates: the record is taken out and put back with its writes",
+    also={WHOLE, SILENT},
+)
+class RecordTakenOut(SqliteReference):
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
+        with self.database.writing():
+            record = self._rows(PLACE, *place)
+            self.database.run(f"DELETE FROM checkpoints WHERE {PLACE}", *place)
+        super().put_writes(config, writes, task_id, task_path)
+        with self.database.writing():
+            for row in record:
+                self._insert_checkpoint(row)

@@ -28,7 +28,7 @@ from saverproof.families.atomicity.wording import place, portrait, wanted_portra
 from saverproof.programs.steps.definitions import Put, PutWrites
 from saverproof.programs.steps.identifiers import mint
 from saverproof.savers.execution.settled_calls import Key
-from saverproof.savers.execution.view import Snapshot, is_latest
+from saverproof.savers.execution.view import UNREADABLE, Contents, Snapshot, is_latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class _TrialJudge:
         at_once = self._at_once()
         later = at_once or self._later() or self._lost() or self._usable() or self._own()
         found = later or self._right()
-        unseen = self._unseen()
+        unseen = self._unseen() | found.unseen
         # What is found broken is not looked at any further.
         if at_once is not None:
             unseen |= {LATE}
@@ -142,14 +142,21 @@ class _TrialJudge:
                 return None
             return self._wrong(SILENT, "it returned, and is not stored", viewpoint)
         if ReferenceStates.NEITHER in committed.values():
-            contract = PREVIOUS if self._harms_others(viewpoint) else WHOLE
-            summary = (
-                "it failed, and changed an earlier checkpoint"
-                if contract == PREVIOUS
-                else "it failed, and part of it is stored"
-            )
-            return self._wrong(contract, summary, viewpoint)
+            return self._in_part(viewpoint, viewpoint)
         return None
+
+    def _in_part(self, viewpoint: Viewpoint, like: Viewpoint) -> FaultVerdict:
+        """Judge a call that failed and left neither nothing nor all: earlier checkpoints that it
+        harmed come first, but where its own part is there, too.
+        """
+        harm = self._harm(viewpoint, like)
+        if not harm or self._left_its_own(viewpoint, like):
+            unreadable = self.snapshots[viewpoint].unreadable
+            left = "what it has left cannot be read" if unreadable else "part of it is stored"
+            torn = self._wrong(WHOLE, f"it failed, and {left}", viewpoint)
+            return replace(torn, unseen=frozenset({PREVIOUS} if harm else ()))
+        harmed = self._wrong(PREVIOUS, f"it failed, and {harm}", viewpoint)
+        return replace(harmed, unseen=frozenset({WHOLE}))
 
     def _unreadable(self) -> FaultVerdict | None:
         """Judge a call that returned, and left what nobody but the saver itself can read."""
@@ -159,26 +166,39 @@ class _TrialJudge:
             return None
         return self._wrong(SILENT, "it returned, and others cannot read the store", Viewpoint.FRESH)
 
-    def _harms_others(self, viewpoint: Viewpoint) -> bool:
-        """Return whether what was there before is touched, while the operation's own part is not
-        done.
+    def _harm(self, viewpoint: Viewpoint, like: Viewpoint) -> str:
+        """Return what has become of checkpoints that were there before; "" if they read as before.
+
+        The checkpoint of a batch was there before; that of a put is its own to change, but not to
+        take away.
         """
         step = self.references.scenario.step
         if not isinstance(step, Put | PutWrites):
-            return False
-        own = (step.thread, step.namespace, mint(step.number))
-        before = self.references.before.snapshots[viewpoint]
-        snapshot = self.snapshots[viewpoint]
-        wrong = dict(apart(self.references, snapshot, viewpoint))
-        if isinstance(step, Put) and before.at(own) is not None and snapshot.at(own) is None:
-            return True
-        others = [
-            key
-            for key, state in wrong.items()
-            if key != own and not is_latest(key) and not state & ReferenceStates.BEFORE
-        ]
-        done = own in wrong and not wrong[own] & ReferenceStates.BEFORE
-        return bool(others) and not done
+            return ""
+        own = _own(step)
+        before, now = self.references.before.snapshots[like], self.snapshots[viewpoint]
+        if _reads(before.at(own)) and not _reads(now.at(own)):
+            gone = now.at(own) is None
+            return (
+                "an earlier checkpoint is gone" if gone else "an earlier checkpoint cannot be read"
+            )
+        if isinstance(step, PutWrites) and _apart_from_writes(before.at(own), now.at(own)):
+            return "changed an earlier checkpoint"
+        others = (
+            state
+            for key, state in apart(self.references, now, like)
+            if key != own and not is_latest(key)
+        )
+        harmed = any(not state & ReferenceStates.BEFORE for state in others)
+        return "changed an earlier checkpoint" if harmed else ""
+
+    def _left_its_own(self, viewpoint: Viewpoint, like: Viewpoint) -> bool:
+        """Return whether the checkpoint of the operation can be read, and is not as before."""
+        step = self.references.scenario.step
+        assert isinstance(step, Put | PutWrites)
+        own, now = _own(step), self.snapshots[viewpoint]
+        state = dict(apart(self.references, now, like)).get(own, ReferenceStates.BEFORE)
+        return _reads(now.at(own)) and not state & ReferenceStates.BEFORE
 
     # --- what comes later ------------------------------------------------------------------
 
@@ -196,7 +216,7 @@ class _TrialJudge:
                     return self._wrong(SILENT, "it returned, and is not stored", viewpoint)
                 continue
             if committed is None and ReferenceStates.NEITHER in now.values():
-                return self._wrong(WHOLE, "it failed, and part of it is stored", viewpoint)
+                return self._in_part(viewpoint, first)
             if committed is not None and any(not now[g] & s for g, s in committed.items()):
                 summary = "it failed and was not stored, until something else was written"
                 return self._wrong(LATE, summary, viewpoint)
@@ -363,6 +383,22 @@ class _TrialJudge:
     @staticmethod
     def _stuck(summary: str, expected: str, observed: str) -> FaultVerdict:
         return broken(USABLE, summary, expected, observed)
+
+
+def _own(step: Put | PutWrites) -> Key:
+    """Return where the checkpoint of the operation is."""
+    return (step.thread, step.namespace, mint(step.number))
+
+
+def _reads(shown: Contents | None) -> bool:
+    return shown is not None and UNREADABLE not in shown
+
+
+def _apart_from_writes(before: Contents | None, now: Contents | None) -> bool:
+    """Return whether both can be read, and differ in more than pending writes."""
+    if before is None or now is None or UNREADABLE in before or UNREADABLE in now:
+        return False
+    return any(before[part] != now[part] for part in ("checkpoint", "metadata", "parent"))
 
 
 def _agree(seen: Snapshot, clean: Snapshot, thread: str) -> bool:

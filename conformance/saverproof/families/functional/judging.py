@@ -28,6 +28,7 @@ from saverproof.families.functional.shares import (
     ProgramShares,
 )
 from saverproof.families.items import Finding, ItemPlan, Unsettled
+from saverproof.families.machines.differences import is_implied
 from saverproof.families.machines.findings import finding
 from saverproof.families.machines.hiding import Hiding
 from saverproof.families.machines.patience import Patience
@@ -149,8 +150,13 @@ class FunctionalJudging:
         shown = [found.contract for found in tally.findings]
         tally.unsettled |= self._unexplained(search, shown)
         if behind := sorted({*shown, *search.diagnosis.contracts}):
-            hidden = (name for name in tally.wanted & ledger.names if not tally.checked[name])
-            why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
+            missed = {name for name in tally.wanted if not tally.checked[name]}
+            names = ", ".join(behind)
+            why = f"all that it speaks of comes out wrong, by {names}: mend that first"
+            tally.not_exercised(missed & ledger.names, why)
+            # What comes out as that predicts is no look, and no difference of its own.
+            hidden = (name for name in missed if is_implied(name, behind))
+            why = f"nothing could look at it beside what is broken: {names}; mend that first"
             tally.not_exercised(hidden, why)
         for mistake in self._not_ruled_out(search):
             del tally.checked[mistake.breaks]

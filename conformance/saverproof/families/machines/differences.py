@@ -70,7 +70,7 @@ class Differences:
         """
         covered, unknown, elsewhere = 0, Counter[str](), Counter[tuple[str, ...]]()
         for name, times in self.seen.items():
-            if name in shown or _is_implied(name, shown):
+            if name in shown or is_implied(name, shown):
                 covered += times
             elif name in own:
                 unknown[name] += times
@@ -88,7 +88,8 @@ class Differences:
         )
 
 
-def _is_implied(name: str, shown: Collection[str]) -> bool:
+def is_implied(name: str, shown: Collection[str]) -> bool:
+    """Return whether a breach of one of these contracts may break ``name`` as well."""
     return any(name in contract(other).implies for other in set(shown))
 
 
