@@ -20,7 +20,7 @@ import pytest
 from tests.conformance import concurrency_support
 from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import EVERY_FAMILY
-from tests.conformance.test_concurrency_copies import (
+from tests.conformance.upkeep_savers import (
     CopiesAnOlderMoment,
     CopiesNoWrites,
     DeletesTheRunsItFound,
