@@ -2,7 +2,8 @@
 
 In this order: what is there at once and should not be; what comes later; what is written afterwards
 and lost; whether the saver can be used; what only the saver itself sees. A torn batch that
-everybody can see is all-or-nothing; one that nobody else sees until another write commits it is
+everybody can see is all-or-nothing; a checkpoint that was stored before and is harmed is
+previous-intact; a batch that nobody else sees until another write commits it is
 no-late-commit, although the lock was held meanwhile; a transaction left open that later writes undo
 is usable-after, and one that later writes are lost with is no-silent-loss.
 """
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from saverproof.families.atomicity.harm import Aftermath
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
-from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
+from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
 from saverproof.families.atomicity.verdicts import (
     LATE,
@@ -26,9 +28,8 @@ from saverproof.families.atomicity.verdicts import (
 )
 from saverproof.families.atomicity.wording import place, portrait, wanted_portrait
 from saverproof.programs.steps.definitions import Put, PutWrites
-from saverproof.programs.steps.identifiers import mint
 from saverproof.savers.execution.settled_calls import Key
-from saverproof.savers.execution.view import UNREADABLE, Contents, Snapshot, is_latest
+from saverproof.savers.execution.view import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +147,23 @@ class _TrialJudge:
         return None
 
     def _in_part(self, viewpoint: Viewpoint, like: Viewpoint) -> FaultVerdict:
-        """Judge a call that failed and left neither nothing nor all: earlier checkpoints that it
-        harmed come first, but where its own part is there, too.
+        """Judge a call that failed, after which a look shows neither all as before nor all done.
+
+        Harm to earlier checkpoints comes first, unless a part of what the call stores is there as
+        well. Of the two contracts the other one was not looked at.
         """
-        harm = self._harm(viewpoint, like)
-        if not harm or self._left_its_own(viewpoint, like):
-            unreadable = self.snapshots[viewpoint].unreadable
-            left = "what it has left cannot be read" if unreadable else "part of it is stored"
-            torn = self._wrong(WHOLE, f"it failed, and {left}", viewpoint)
-            return replace(torn, unseen=frozenset({PREVIOUS} if harm else ()))
-        harmed = self._wrong(PREVIOUS, f"it failed, and {harm}", viewpoint)
-        return replace(harmed, unseen=frozenset({WHOLE}))
+        step, look = self.references.scenario.step, self.snapshots[viewpoint]
+        harm, torn = "", True
+        if isinstance(step, Put | PutWrites):
+            aftermath = Aftermath(self.references, step, look, like)
+            harm = aftermath.harm
+            torn = not harm or aftermath.shows_its_own
+        if not torn:
+            harmed = self._wrong(PREVIOUS, f"it failed, and {harm}", viewpoint)
+            return replace(harmed, unseen=frozenset({WHOLE}))
+        left = "what it has left cannot be read" if look.unreadable else "part of it is stored"
+        in_part = self._wrong(WHOLE, f"it failed, and {left}", viewpoint)
+        return replace(in_part, unseen=frozenset({PREVIOUS} if harm else ()))
 
     def _unreadable(self) -> FaultVerdict | None:
         """Judge a call that returned, and left what nobody but the saver itself can read."""
@@ -165,40 +172,6 @@ class _TrialJudge:
         if not self.seen.returned or fresh is None or not shown or not fresh.unreadable:
             return None
         return self._wrong(SILENT, "it returned, and others cannot read the store", Viewpoint.FRESH)
-
-    def _harm(self, viewpoint: Viewpoint, like: Viewpoint) -> str:
-        """Return what has become of checkpoints that were there before; "" if they read as before.
-
-        The checkpoint of a batch was there before; that of a put is its own to change, but not to
-        take away.
-        """
-        step = self.references.scenario.step
-        if not isinstance(step, Put | PutWrites):
-            return ""
-        own = _own(step)
-        before, now = self.references.before.snapshots[like], self.snapshots[viewpoint]
-        if _reads(before.at(own)) and not _reads(now.at(own)):
-            gone = now.at(own) is None
-            return (
-                "an earlier checkpoint is gone" if gone else "an earlier checkpoint cannot be read"
-            )
-        if isinstance(step, PutWrites) and _apart_from_writes(before.at(own), now.at(own)):
-            return "changed an earlier checkpoint"
-        others = (
-            state
-            for key, state in apart(self.references, now, like)
-            if key != own and not is_latest(key)
-        )
-        harmed = any(not state & ReferenceStates.BEFORE for state in others)
-        return "changed an earlier checkpoint" if harmed else ""
-
-    def _left_its_own(self, viewpoint: Viewpoint, like: Viewpoint) -> bool:
-        """Return whether the checkpoint of the operation can be read, and is not as before."""
-        step = self.references.scenario.step
-        assert isinstance(step, Put | PutWrites)
-        own, now = _own(step), self.snapshots[viewpoint]
-        state = dict(apart(self.references, now, like)).get(own, ReferenceStates.BEFORE)
-        return _reads(now.at(own)) and not state & ReferenceStates.BEFORE
 
     # --- what comes later ------------------------------------------------------------------
 
@@ -383,22 +356,6 @@ class _TrialJudge:
     @staticmethod
     def _stuck(summary: str, expected: str, observed: str) -> FaultVerdict:
         return broken(USABLE, summary, expected, observed)
-
-
-def _own(step: Put | PutWrites) -> Key:
-    """Return where the checkpoint of the operation is."""
-    return (step.thread, step.namespace, mint(step.number))
-
-
-def _reads(shown: Contents | None) -> bool:
-    return shown is not None and UNREADABLE not in shown
-
-
-def _apart_from_writes(before: Contents | None, now: Contents | None) -> bool:
-    """Return whether both can be read, and differ in more than pending writes."""
-    if before is None or now is None or UNREADABLE in before or UNREADABLE in now:
-        return False
-    return any(before[part] != now[part] for part in ("checkpoint", "metadata", "parent"))
 
 
 def _agree(seen: Snapshot, clean: Snapshot, thread: str) -> bool:

@@ -154,7 +154,7 @@ class FunctionalJudging:
             names = ", ".join(behind)
             why = f"all that it speaks of comes out wrong, by {names}: mend that first"
             tally.not_exercised(missed & ledger.names, why)
-            # What comes out as that predicts is no look, and no difference of its own.
+            # An answer that what is broken predicts is neither a look at these nor a difference.
             hidden = (name for name in missed if is_implied(name, behind))
             why = f"nothing could look at it beside what is broken: {names}; mend that first"
             tally.not_exercised(hidden, why)

@@ -1,0 +1,64 @@
+"""What a failed put or put_writes has done to checkpoints that were stored before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from saverproof.families.atomicity.observation import Viewpoint
+from saverproof.families.atomicity.reference_states import References, ReferenceStates, apart
+from saverproof.programs.steps.definitions import Put, PutWrites
+from saverproof.programs.steps.identifiers import mint
+from saverproof.savers.execution.settled_calls import Key
+from saverproof.savers.execution.view import UNREADABLE, Contents, Snapshot, is_latest
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """What a look shows after ``step`` has failed, held against the clean runs' look ``like``."""
+
+    references: References
+    step: Put | PutWrites
+    look: Snapshot
+    like: Viewpoint
+
+    @property
+    def harm(self) -> str:
+        """What has become of an earlier checkpoint; "" if all of them read as before.
+
+        The checkpoint that a batch belongs to is an earlier one. A put may change a checkpoint that
+        it stores again, but not take it away.
+        """
+        before = self.references.before.snapshots[self.like].at(self._own)
+        now = self.look.at(self._own)
+        if _can_be_read(before) and not _can_be_read(now):
+            return f"an earlier checkpoint {'is gone' if now is None else 'cannot be read'}"
+        of_the_batch = isinstance(self.step, PutWrites) and _differ_beside_writes(before, now)
+        others = (s for key, s in self._states.items() if key != self._own and not is_latest(key))
+        if of_the_batch or any(not state & ReferenceStates.BEFORE for state in others):
+            return "an earlier checkpoint has changed"
+        return ""
+
+    @property
+    def shows_its_own(self) -> bool:
+        """Whether the step's own checkpoint can be read, and is not as before the step."""
+        state = self._states.get(self._own, ReferenceStates.BEFORE)
+        return _can_be_read(self.look.at(self._own)) and not state & ReferenceStates.BEFORE
+
+    @property
+    def _own(self) -> Key:
+        return (self.step.thread, self.step.namespace, mint(self.step.number))
+
+    @property
+    def _states(self) -> dict[Key, ReferenceStates]:
+        return dict(apart(self.references, self.look, self.like))
+
+
+def _can_be_read(shown: Contents | None) -> bool:
+    return shown is not None and UNREADABLE not in shown
+
+
+def _differ_beside_writes(before: Contents | None, now: Contents | None) -> bool:
+    """Return whether both can be read, and differ in something other than pending writes."""
+    if before is None or now is None or UNREADABLE in before or UNREADABLE in now:
+        return False
+    return any(before[part] != now[part] for part in ("checkpoint", "metadata", "parent"))
