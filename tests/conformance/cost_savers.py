@@ -9,7 +9,7 @@ from tests.reference.paged import PagedReference
 from tests.reference.pooled import PooledReference
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, opener
-from tests.wrong_savers.cost import OneLockOverThePool, ScanInPython
+from tests.wrong_savers.cost import ByteByByte, OneLockOverThePool, ScanInPython
 
 from saverproof import Capability, target
 
@@ -30,6 +30,13 @@ class Forgetting(PagedReference):
         return None
 
 
+class LastBytes(ByteByByte):
+    """Right: it reads as many bytes one by one, however many there are."""
+
+    def _read_of(self, size: int) -> range:
+        return range(max(0, size - 32), size)
+
+
 SAVERS = SimpleNamespace(
     **{
         wrong.name.replace("-", "_"): target(
@@ -38,6 +45,7 @@ SAVERS = SimpleNamespace(
         for wrong in WRONG_COSTS
     },
     paged=made("paged", PagedReference),
+    last_bytes=made("last-bytes", LastBytes),
     pooled=made("pooled", PooledReference),
     raising=made("raising", Raising),
     forgetting=made("forgetting", Forgetting),

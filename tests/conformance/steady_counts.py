@@ -25,7 +25,7 @@ from tests.docs.costs import judged
 
 SAVERS = (
     *("sqlite", "memory", "langgraph-sqlite", "langgraph-sqlite-async", "sqlite-snapshot"),
-    *("lmdb", "plainredis", "langgraph-postgres", "langgraph-mysql"),
+    *("lmdb", "objectstorage", "plainredis", "langgraph-postgres", "langgraph-mysql"),
 )
 HOW = ("--saver-profile=quick",)
 RUNS, BUSY = 10, 4

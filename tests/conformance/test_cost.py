@@ -66,6 +66,15 @@ def test_a_saver_whose_costs_do_not_grow_is_accused_of_nothing(where: str, api: 
     assert outcome.inapplicable[CALLERS].startswith("the saver refers to no pool of two")
 
 
+def test_a_fixed_number_of_small_reads_is_no_growth(tmp_path: Path) -> None:
+    outcome = judged(here("last-bytes"), tmp_path, only={"cost/get-latest"})
+    assert blamed(outcome) == set()
+    assert "cost/get-latest" in outcome.checked
+    reads = [law for law in outcome.extra["cost"]["laws"] if law["witness"] == "reads"]
+    assert reads
+    assert all(min(law["counts"]) >= 32 for law in reads)
+
+
 def test_the_linear_costs_of_memory_are_told() -> None:
     outcome = judged_whole(MEMORY)
     assert {found.contract: found.summary for found in outcome.findings} == {

@@ -56,6 +56,13 @@ def test_a_few_more_calls_for_a_longer_page_are_no_query_for_each() -> None:
     assert question.is_broken_by("calls", for_each)
 
 
+def test_a_witness_that_is_not_there_at_all_sizes_has_no_law() -> None:
+    sizes = [16, 64, 256]
+    counts = {"lines": [7, 7, 7], "reads": [16, 64]}
+    measured = CostMeasurement(BY_NAME["Checkpoints.get_by_id"], sizes, sizes, counts)
+    assert measured.laws.keys() == {"lines"}
+
+
 def test_sizes_are_chosen_by_what_a_call_takes() -> None:
     facts: Any = facts_from(EVERY_OPERATION)
     assert sizes_of(Checkpoints, "default", {**facts, "call_ms": 0.5}) == SIZES

@@ -30,6 +30,7 @@ SHOW_ONE_WITNESS_EACH = {
     "scan-in-the-engine",
     "scan-in-python",
     "latest-of-all",
+    "byte-by-byte",
     "query-for-each-checkpoint",
     "values-read-to-filter",
     "unchanged-channels-again",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import sqlite3
@@ -10,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -137,6 +139,35 @@ def test_bytes_of_files_count_and_not_those_of_the_counter(meter: Meter, tmp_pat
     assert counts(meter, lambda: file.write_bytes(b"y" * 300))["written"] == 300
 
 
+def test_system_calls_for_files_count_whoever_makes_them(meter: Meter, tmp_path: Path) -> None:
+    idle = counts(meter, lambda: None)
+    assert (idle["reads"], idle["writes"]) == (0, 0)
+    # Nor does what the counter executes itself, but for the ends of its blocks.
+    assert idle["lines"] < 40
+    with (tmp_path / "file").open("w+b", buffering=0) as file:
+
+        def many() -> None:
+            for _ in range(30):
+                file.write(b"x")
+            deque(map(os.pread, repeat(file.fileno()), repeat(1), range(50)), maxlen=0)
+
+        def elsewhere() -> None:
+            thread = threading.Thread(target=many)
+            thread.start()
+            thread.join()
+
+        for each in (many, elsewhere):
+            counted = counts(meter, each)
+            assert (counted["reads"], counted["writes"]) == (50, 30)
+
+
+def test_messages_are_no_reads_and_writes_of_files(meter: Meter) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        counted = counts(meter, lambda: (ours.sendall(b"x"), theirs.recv(1)))
+    assert (counted["reads"], counted["writes"]) == (0, 0)
+
+
 def test_bytes_of_connections_count(meter: Meter) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         ours = socket.create_connection(listening.getsockname())
@@ -148,6 +179,9 @@ def test_bytes_of_connections_count(meter: Meter) -> None:
                 assert len(theirs.recv(700, socket.MSG_WAITALL)) == 700
 
             counted = counts(meter, talk)
+    # How many reads they take depends on what has arrived.
+    assert counted.keys().isdisjoint({"reads", "writes"})
+    assert {"reads", "writes"} < counts(meter, lambda: None).keys()
     # Both ends are in this process.
     assert (counted["read"], counted["written"]) == (700, 700)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from itertools import repeat
 from typing import Any
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
-from tests.reference.database import TABLES
+from tests.reference.database import TABLES, closing_file
 from tests.reference.paged import PagedReference, Place, WithRuns
 from tests.reference.pooled import PooledReference
 from tests.reference.sqlite import CheckpointRows, SqliteReference
@@ -118,6 +121,28 @@ class LatestOfAll(PagedReference):
         place = (self._thread_of(config), self._get_ns(config))
         rows = SqliteReference._rows(self, "thread = ? AND ns = ?", *place)
         return self._with_all_values([max(rows, key=lambda row: row.id)])[0] if rows else None
+
+
+@wrong(LATEST, "a journal of all puts is read byte by byte, in C: many system calls of a byte each")
+class ByteByByte(PagedReference):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        with self._journal(os.O_WRONLY | os.O_APPEND) as journal:
+            os.write(journal, b".")
+        super()._insert_checkpoint(row)
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config) is None:
+            with self._journal(os.O_RDONLY) as journal:
+                places = self._read_of(os.fstat(journal).st_size)
+                deque(map(os.pread, repeat(journal), repeat(1), places), maxlen=0)
+        return super()._find(config)
+
+    def _read_of(self, size: int) -> range:
+        return range(size)
+
+    def _journal(self, how: int) -> AbstractContextManager[int]:
+        path = self.database.path.with_name("journal")
+        return closing_file(os.open(path, how | os.O_CREAT, 0o600))
 
 
 # -- put ----------------------------------------------------------------------------------

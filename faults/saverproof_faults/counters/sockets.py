@@ -35,9 +35,9 @@ class SocketIo:
         """Return the bytes that were received and sent since ``begin``."""
         read = written = 0
         for inode, now in _transferred():
-            before = self._before.get(inode, Transferred(0, 0))
-            read += now.read - before.read
-            written += now.written - before.written
+            moved = now.since(self._before.get(inode, Transferred(0, 0)))
+            read += moved.read
+            written += moved.written
         return Transferred(read, written)
 
 

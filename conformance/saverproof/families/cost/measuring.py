@@ -62,11 +62,11 @@ class CostMeasurement:
 
     @property
     def laws(self) -> Mapping[str, Law]:
-        """The law of each witness that counted anything."""
+        """The law of each witness that counted anything, and was there at all sizes."""
         return {
             name: law_of(self.extents, counts, WITNESSES[name].slack)
             for name, counts in self.counts.items()
-            if any(counts)
+            if any(counts) and len(counts) == len(self.sizes)
         }
 
 
@@ -240,7 +240,8 @@ class CostAsking:
         counted = self._counted(question, store, size)
         if not counted:
             return {}
-        costs = {name: median_low(one[name] for one in counted) for name in counted[0]}
+        told = [name for name in counted[0] if all(name in one for one in counted)]
+        costs = {name: median_low(one[name] for one in counted) for name in told}
         return {**costs, **self._costs_in_server(question, store, size)}
 
     def _costs_in_server(

@@ -52,6 +52,16 @@ def counted(ask):
 """What passes over connections does not stand in /proc/self/io. The kernel is asked about each of
 them, so that drivers written in C are seen, too.
 """
+_SYSTEM_CALLS = """
+def made():
+    with open("/proc/self/io", "rb", buffering=0) as told:
+        return int(told.read(4_096).split()[{place}])
+def counted(ask):
+    before = made()
+    ask()
+    return made() - before - {own}
+"""
+"""The call that asks how many there were has ended, and counts, when it is asked again."""
 _IN_SQLITE = """
 total, connect = 0, sqlite3.connect
 def happened(*_):
@@ -97,9 +107,11 @@ COUNTERS: Mapping[str, str] = MappingProxyType(
     {
         "lines": _LINES,
         "memory": _MEMORY,
-        # /proc/self/io begins with "rchar: 1 wchar: 2".
+        # /proc/self/io begins with "rchar: 1 wchar: 2 syscr: 3 syscw: 4".
         "read": _MOVED.format(place=1, bytes=TCP_INFO_BYTES, offset=RECEIVED),
         "written": _MOVED.format(place=3, bytes=TCP_INFO_BYTES, offset=SENT),
+        "reads": _SYSTEM_CALLS.format(place=5, own=1),
+        "writes": _SYSTEM_CALLS.format(place=7, own=0),
         "steps": _IN_SQLITE.format(register="set_progress_handler(happened, 1)"),
         "statements": _IN_SQLITE.format(register="set_trace_callback(happened)"),
         "calls": _CALLS,
