@@ -18,6 +18,8 @@ In the ``pyproject.toml`` of such a distribution::
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
@@ -33,7 +35,13 @@ T = TypeVar("T")
 
 def offered(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name, without importing anything."""
-    return {point.name: point for point in sorted(entry_points(group=group))}
+    return {point.name: point for point in _points(group, tuple(sys.path))}
+
+
+@cache
+def _points(group: str, path: tuple[str, ...]) -> list[EntryPoint]:
+    """The entry points of a group; to find them, the metadata of all that is installed is read."""
+    return sorted(entry_points(group=group))
 
 
 def added(group: str, kind: type[T]) -> list[tuple[str, T]]:

@@ -2,14 +2,13 @@
 
 import os
 import socket
+import stat
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from saverproof_faults.counters.process_io import Transferred
 
-_DESCRIPTORS = Path("/proc/self/fd")
 TCP_INFO_BYTES = 232
 """Bytes of struct tcp_info since Linux 4.19. Two numbers of it are read."""
 RECEIVED, SENT = 128, 200
@@ -41,18 +40,18 @@ class SocketIo:
         return Transferred(read, written)
 
 
-def _transferred() -> Iterator[tuple[str, Transferred]]:
+def _transferred() -> Iterator[tuple[int, Transferred]]:
     """Yield the inode of each TCP connection of this process, and its bytes so far."""
     seen = set()
-    for name in os.listdir(_DESCRIPTORS):
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
         with suppress(OSError):
-            inode = os.readlink(_DESCRIPTORS / name)
-            if inode.startswith("socket:") and inode not in seen:
-                seen.add(inode)
-                with socket.socket(fileno=os.dup(int(name))) as connection:
+            what = os.fstat(descriptor)
+            if stat.S_ISSOCK(what.st_mode) and what.st_ino not in seen:
+                seen.add(what.st_ino)
+                with socket.socket(fileno=os.dup(descriptor)) as connection:
                     told = _told(connection)
                 if told is not None:
-                    yield inode, told
+                    yield what.st_ino, told
 
 
 def _told(connection: socket.socket) -> Transferred | None:
