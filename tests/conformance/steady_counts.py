@@ -23,6 +23,8 @@ from typing import Any
 
 from tests.docs.costs import judged
 
+from saverproof.families.cost.witnesses import WITNESSES
+
 SAVERS = (
     *("sqlite", "memory", "langgraph-sqlite", "langgraph-sqlite-async", "sqlite-snapshot"),
     *("lmdb", "objectstorage", "plainredis", "langgraph-postgres", "langgraph-mysql"),
@@ -31,9 +33,9 @@ HOW = ("--saver-profile=quick",)
 RUNS, BUSY = 10, 4
 HURRY = 5
 """Bytes that psycopg sends more for a pipeline that ends before the server has answered."""
-STEP = 32_768
-"""Bytes of the steps in which it is told what Python holds: what lies at the edge of one, give or
-take a few hundred bytes of frames, may be told as either.
+STEPS = {"kept": 32_768, "memory": WITNESSES["memory"].grain}
+"""Bytes of the steps in which it is told what Python holds, in all and for an answer: what lies at
+the edge of one, give or take a few hundred bytes of frames, may be told as either.
 """
 _NAMES = ("api", "contract", "question", "item", "witness")
 _TOLD = ("sizes", "counts", "order")
@@ -62,15 +64,17 @@ def differing(runs: Sequence[Seen]) -> dict[str, list[str]]:
 
 def is_known(name: str, told: Sequence[str]) -> bool:
     """Return whether runs differ by no more than a hurry or one step of memory."""
-    if "missing" in told or not name.endswith((" / written", " / kept")):
+    witness = name.rpartition(" / ")[2]
+    if "missing" in told or witness not in {"written", *STEPS}:
         return False
     sizes, counts, orders = zip(*map(json.loads, told), strict=True)
     apart = [max(at_size) - min(at_size) for at_size in zip(*counts, strict=True)]
     alike = all(one == sizes[0] for one in sizes) and len({*orders}) == 1
-    if name.endswith(" / written"):
+    if witness == "written":
         return alike and max(apart) <= HURRY
-    in_steps = all(count % STEP == 0 for each in counts for count in each)
-    return alike and in_steps and max(apart) <= STEP
+    step = STEPS[witness]
+    in_steps = all(count % step == 0 for each in counts for count in each)
+    return alike and in_steps and max(apart) <= step
 
 
 _LOOP = "import os\nwhile os.getppid() == {parent}: pass"

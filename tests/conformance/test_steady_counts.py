@@ -9,6 +9,7 @@ from tests.conformance.steady_counts import differing, is_known
 
 WRITTEN = "sync / cost/put / put of one more checkpoint / checkpoint in the thread / written"
 KEPT = WRITTEN.replace("written", "kept")
+MEMORY = WRITTEN.replace("written", "memory")
 LINES = WRITTEN.replace("written", "lines")
 
 
@@ -38,6 +39,8 @@ def test_what_is_not_the_same_in_all_runs_is_told_with_what_each_has() -> None:
         (KEPT, series(98_304, 98_304, 98_304), series(98_304, 98_304, 131_072), True),
         (KEPT, series(98_304, 98_304, 98_304), series(98_304, 98_304, 163_840), False),
         (KEPT, series(4_096, 4_096, 4_096), series(4_096, 4_096, 8_192), False),
+        (MEMORY, series(65_536, 65_536, 65_536), series(65_536, 131_072, 65_536), True),
+        (MEMORY, series(65_536, 65_536, 65_536), series(65_536, 196_608, 65_536), False),
         (LINES, BYTES, series(595, 600, 600), False),
     ],
 )
