@@ -36,8 +36,9 @@ def is_another(model: Model, address: Address, observed: Any) -> bool:
     Then all else differs as well, and is not compared.
     """
     shown = shown_id(observed)
-    known = map(mint, model.history(address[0], address[1]))
-    return shown != mint(address[2]) and shown in known
+    if shown == mint(address[2]):
+        return False
+    return shown in map(mint, model.history(address[0], address[1]))
 
 
 def _is_of_another_thread(model: Model, address: Address, checkpoint: Mapping[str, Any]) -> bool:
@@ -112,7 +113,7 @@ def _judge(
     doubts, agreed = shown.record.doubts, 0
     for field in fields:
         doubted = bool(doubts) and fact.of(field.detail) in doubts
-        if not field.agrees(field.expected(shown), field.observed(shown)):
+        if not field.holds(shown):
             _tell(log.mask if doubted else log.differ, fact, field, address, shown)
             doubts.add(fact.of(field.detail))
         elif not doubted:
@@ -133,7 +134,7 @@ def _tell(note: Note, fact: Fact, field: Field, address: Address, shown: Shown) 
 
 
 def _judge_address(log: FactLog, address: Address, shown: Shown) -> None:
-    if OWN_ADDRESS.agrees(OWN_ADDRESS.expected(shown), OWN_ADDRESS.observed(shown)):
+    if OWN_ADDRESS.holds(shown):
         log.agree(facts.ADDRESS)
     else:
         _tell(log.differ, facts.ADDRESS, OWN_ADDRESS, address, shown)

@@ -25,16 +25,27 @@ def shrink(program: Program, attempt: Attempt, most_steps: int = MOST_STEPS) -> 
     If candidates with ``most_steps`` steps in all were tried before that, return the shortest so
     far.
     """
-    shrinking = _Shrinking(attempt, most_steps)
-    program = _to_the_last_place(program, shrinking.tried)
-    program = without_spans(program, shrinking.tried)
+    shrinking = _Shrinking(attempt, most_steps, program)
+    try:
+        return _as_short_as_can_be(program, shrinking.tried)
+    except _SpentError:
+        return shrinking.shortest
+
+
+def _as_short_as_can_be(program: Program, attempt: Attempt) -> Program:
+    program = _to_the_last_place(program, attempt)
+    program = without_spans(program, attempt)
     before: Program = ()
     while program != before:
         before = program
-        program = _with_plain_names(program, shrinking.tried)
-        program = with_simpler_items(program, shrinking.tried, simpler)
-        program = without_spans(program, shrinking.tried, 1)
+        program = _with_plain_names(program, attempt)
+        program = with_simpler_items(program, attempt, simpler)
+        program = without_spans(program, attempt, 1)
     return program
+
+
+class _SpentError(Exception):
+    """No steps are left to try candidates with: to make more of them would be in vain."""
 
 
 @dataclass(slots=True)
@@ -43,18 +54,28 @@ class _Shrinking:
 
     attempt: Attempt
     steps_left: int
+    shortest: Program
+    """What is left of the last candidate that showed the flaw; the program itself before that."""
     _in_vain: set[str] = field(default_factory=set)
     """Candidates that did not show the flaw, and are not tried again."""
 
     def tried(self, candidate: Program) -> Program | None:
-        """Return what is left of a candidate if it still shows the flaw, else None."""
+        """Return what is left of a candidate if it still shows the flaw, else None.
+
+        Raises:
+            _SpentError: no steps are left.
+        """
+        if self.steps_left <= 0:
+            raise _SpentError
         said = repr(candidate)
-        if self.steps_left <= 0 or not candidate or said in self._in_vain:
+        if not candidate or said in self._in_vain:
             return None
         self.steps_left -= sum(map(_effort, candidate)) + 1
         kept = self.attempt(candidate)
         if kept is None:
             self._in_vain.add(said)
+        else:
+            self.shortest = kept
         return kept
 
 
