@@ -80,6 +80,18 @@ class IntegerVersions(ReferenceSaver):
 
 
 @mistake(
+    "channels/history-immutable",
+    "integer versions, and only what is new is stored: a fork's drop is the other's",
+    also=LATER,
+)
+class IntegerVersionsOfNewValues(IntegerVersions):
+    def _values_to_store(self, shelf: Shelf, row: Any, checkpoint: Any, new: Any) -> Values:
+        given = super()._values_to_store(shelf, row, checkpoint, new)
+        fresh = {self._value_key(row, channel, row.versions[channel]) for channel in new}
+        return {key: blob for key, blob in given.items() if key in fresh}
+
+
+@mistake(
     "channels/history-immutable", "the version's number is the key, its tail is cut", also=LATER
 )
 class VersionTailCut(ReferenceSaver):

@@ -231,12 +231,6 @@ class ManyChannelsRefused(ReferenceSaver):
         return super()._fields(checkpoint)
 
 
-@mistake("serialization/large", "the search engine gives at most 1,000 rows")
-class LongThreadListedInPart(ReferenceSaver):
-    def _limited(self, rows: list[CheckpointRow], limit: int | None) -> list[CheckpointRow]:
-        return super()._limited(rows, limit)[:1000]
-
-
 @mistake("serialization/large", "the depth of a checkpoint is found by recursion")
 class DeepThreadRecursion(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:

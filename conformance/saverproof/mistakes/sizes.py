@@ -30,7 +30,6 @@ class HundredAtMost(ReferenceSaver):
 @mistake(
     "identity/list-selects",
     "the server gives a thousand rows at most, and nobody asks for the next page",
-    also={"serialization/large"},
     heavy=True,
 )
 class ThousandAtMost(ReferenceSaver):
@@ -195,7 +194,6 @@ _INLINE = (int, str, float, bool, type(None))
 @mistake(
     "serialization/channel-values",
     "WHERE channel IN (...): the first hundred are asked for",
-    also={"serialization/large"},
 )
 class HundredChannelsAtMost(ReferenceSaver):
     def _blobs(self, shelf: Shelf, row: CheckpointRow) -> dict[str, Blob | None]:

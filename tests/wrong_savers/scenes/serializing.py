@@ -220,5 +220,5 @@ def large_programs(p: Probe) -> Any:
     answers = [p.put(1, values={f"c{n}": n for n in range(1000)})]
     answers.append(p.write(1, [("x", n) for n in range(20_000)]))
     answers += [p.put(n, thread="b", parent=n - 1 or None) for n in range(1, 1200)]
-    counts = [len(p.pending("a", "", 1) or []), len(p.ids(p.config("b")))]
-    return [isinstance(answer, str) for answer in answers], counts
+    # What is taken and then not shown breaks the contract of what is missing.
+    return [isinstance(answer, str) for answer in answers]

@@ -224,7 +224,7 @@ LARGE = Contract(
     level=Level.SHOULD,
     statement=(
         "20,000 writes in a batch, 1,000 channels in a checkpoint and 5,000 checkpoints in a "
-        "thread work."
+        "thread are accepted; what is accepted and then missing breaks the must about it."
     ),
     source="advice; a fan-out of Send writes, and long conversations, reach such sizes",
     needs=frozenset({Capability.LARGE}),

@@ -167,11 +167,11 @@ BY_STEP: Mapping[type[steps.Step], str] = {
 }
 
 
-def of_whole_step(step: steps.Step) -> str:
-    """Return the contract that any difference breaks after a step which must change nothing
+def of_whole_step(step: steps.Step, fact: Fact) -> str:
+    """Return the contract that a difference breaks after a step which must change nothing
     else.
     """
-    return step.contract.id if isinstance(step, Scene) else WHOLE_STEP[type(step)]
+    return step.contract_of(fact).id if isinstance(step, Scene) else WHOLE_STEP[type(step)]
 
 
 def answered(step: steps.Step) -> str:

@@ -20,7 +20,7 @@ STEPS = (
     ),
     Rule(
         "nothing may differ after such a step",
-        lambda case: of_whole_step(case.step),
+        lambda case: of_whole_step(case.step, case.kind),
         after=(*WHOLE_STEP, Scene),
     ),
 )

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
-from saverproof.contracts.tables import serialization
+from saverproof.contracts.tables import identity, pending_writes, serialization
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
@@ -28,6 +28,12 @@ from saverproof.scripts.complaints import compare, guarded
 from saverproof.scripts.writer import ScriptWriter
 
 _COUNT = Fact("count", "not everything that was stored is there")
+_WHOLE = {
+    "writes": pending_writes.COMPLETE,
+    "channels": serialization.CHANNEL_VALUES,
+    "checkpoints": identity.LIST_SELECTS,
+}
+"""The contract that is broken if some of so many are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,10 @@ class Bulk(Scene):
     count: int
 
     about: ClassVar[Contract] = serialization.LARGE
+
+    def contract_of(self, fact: Fact) -> Contract:
+        """What is refused is advice; what is accepted, and then not whole, is lost."""
+        return _WHOLE[self.kind] if fact == _COUNT else self.contract
 
     @staticmethod
     def make(model: Model, choose: Random, theme: Theme) -> Bulk | None:
@@ -61,7 +71,10 @@ class Bulk(Scene):
             expected = f"{self.count} {self.kind}"
             context.facts.by(self).differ(facts.RAISED, address, expected, answer)
         else:
-            self.compare(context, _COUNT, address, *answer)
+            expected, observed = answer
+            if expected == observed:
+                context.facts.agree(self.contract)
+            self.compare(context, _COUNT, address, expected, observed)
 
     def _stored(self, context: Context) -> tuple[Any, Any]:
         """Return how many were put, and how many of them are shown."""

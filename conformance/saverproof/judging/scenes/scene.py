@@ -33,6 +33,11 @@ class Scene(Step, ABC, abstract=True):
         """The contract of this scene; subclasses override it if it depends on what is played."""
         return self.about
 
+    def contract_of(self, fact: Fact) -> Contract:
+        """Return the contract that is broken if this fact differs after the scene."""
+        del fact
+        return self.contract
+
     @abstractmethod
     def words(self) -> str:
         """Return one line that says what happens."""
@@ -46,7 +51,7 @@ class Scene(Step, ABC, abstract=True):
     ) -> None:
         """Compare what the scene shows by itself with what is expected, and note the fact."""
         if expected == observed:
-            context.facts.agree(self.contract)
+            context.facts.agree(self.contract_of(fact))
         else:
             context.facts.by(self).differ(fact, address, expected, observed)
 
