@@ -7,7 +7,7 @@ from typing import Any
 
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.delta import rebuilt, same_rebuilt, walk_source
+from saverproof.judging.delta import ChannelHistory, rebuilt, same_rebuilt, walk_source
 from saverproof.judging.facts import Cause, Difference, Raised
 from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
@@ -263,7 +263,7 @@ def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str,
     return delta_channels(context.model.history(thread, namespace).values())
 
 
-Rebuilt = dict[tuple[Address, str], Any]
+Rebuilt = dict[tuple[Address, str], ChannelHistory]
 
 
 def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
@@ -285,8 +285,9 @@ def _judge_delta_chains(context: Context, before: Rebuilt, fact: facts.Fact) -> 
         # If a nested call began at a checkpoint that is gone, nothing of it has to be kept.
         if context.model.record(address) is not None:
             shown = rebuilt(context, address, channel)
-            alike = same_rebuilt(expected, shown)
-            context.facts.judge(alike, fact, address, expected, shown, look=_REBUILT)
+            if not (expected.unclear or shown.unclear):
+                alike = same_rebuilt(expected, shown)
+                context.facts.judge(alike, fact, address, expected, shown, look=_REBUILT)
 
 
 def _show_rebuilt(writer: ScriptWriter, step: steps.Step, difference: Difference) -> None:

@@ -27,8 +27,8 @@ class ChannelHistory:
     """The writes of a channel's ancestors, oldest first, and the stored value that they follow.
 
     ``seed`` is that value as a one-element tuple, or empty if there is none. ``unclear`` is True if
-    the walk met a checkpoint that cannot be read, or a stored None, which a saver may or may not
-    take for a value.
+    the checkpoint is not there, or the walk met one that cannot be read, or a stored None, which a
+    saver may or may not take for a value.
     """
 
     writes: tuple[Any, ...]
@@ -65,10 +65,13 @@ def walk(context: Context, config: dict[str, Any], channel: str) -> ChannelHisto
     return ChannelHistory(tuple(reversed(writes)), ())
 
 
-def rebuilt(context: Context, address: Address, channel: str) -> Any:
+def rebuilt(context: Context, address: Address, channel: str) -> ChannelHistory:
     """Return what a delta channel is rebuilt from: its stored value, or its ancestors' writes."""
     config = read_config(address, context.real(address[0]))
     target = ById(address).ask(context)
+    if target is None:
+        # That it is missing is told of the checkpoint itself.
+        return UNCLEAR
     checkpoint = field(target, "checkpoint")
     values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
     if values and channel in values:
@@ -77,12 +80,7 @@ def rebuilt(context: Context, address: Address, channel: str) -> Any:
 
 
 def same_rebuilt(before: ChannelHistory, after: ChannelHistory) -> bool:
-    """Return whether a delta channel is rebuilt as before, or has its value stored now.
-
-    Also return True if either history is unclear.
-    """
-    if before.unclear or after.unclear:
-        return True
+    """Return whether a delta channel is rebuilt as before, or has its value stored now."""
     stored_now = bool(after.seed) and not after.writes and before.writes
     return bool(stored_now) or _equal(before, after)
 
