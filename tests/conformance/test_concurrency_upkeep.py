@@ -127,6 +127,17 @@ def test_a_prune_keeps_writes_and_values_of_what_it_keeps() -> None:
     assert Played(CallKind.PRUNE).kept(104, 112).left(*valueless).broken() == [PRUNE]
 
 
+def test_a_part_of_a_batch_in_a_copy_may_be_the_fault_of_who_wrote_it() -> None:
+    of = ROUNDS[CallKind.COPY]
+    batch = next(at for at, one in enumerate(of.run) if one.kind is CallKind.WRITES)
+    torn = replace(of.run[batch], count=of.run[batch].count - 1)
+    made = (*of.before, *of.run[:batch], torn)
+    played = Played(CallKind.COPY).kept(101, 160).left(*of.before, *of.run, copied=made)
+    (problem,) = judge_round(of, played.events, shared=True).problems
+    assert (problem.contract, problem.behind) == (COPY, TORN)
+    assert problem.summary.startswith("only a part of a batch of 3 writes of checkpoint 3 is in")
+
+
 @pytest.mark.parametrize("moment", range(3, 7))
 def test_a_copy_is_of_any_moment_while_it_was_made(moment: int) -> None:
     of = ROUNDS[CallKind.COPY]
@@ -142,6 +153,7 @@ def test_a_copy_of_no_moment_is_told_by_a_cycle() -> None:
     (problem,) = judge_round(of, played.events, shared=True).problems
     assert problem.contract == COPY
     assert "a cycle" in problem.observed
+    assert problem.behind == ""
     # What had returned before it began.
     too_old = Played(CallKind.COPY).kept(128, 160).left(*of.before, *of.run, copied=of.before)
     (problem,) = judge_round(of, too_old.events, shared=True).problems

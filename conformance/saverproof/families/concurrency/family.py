@@ -57,6 +57,7 @@ class ConcurrencyFamily:
             judging.run()
         found = judging.record.found
         implied = {other for name in found for other in contract(name).implies}
+        implied |= {name for name, one in found.items() if one.problem.behind in found}
         shown = [one for name, one in found.items() if name in tally.wanted - implied]
         tally.findings += [finding(plan, target, one) for one in shown]
         for name in implied - {one.problem.contract for one in shown}:

@@ -26,6 +26,8 @@ class Problem:
     steps: tuple[str, ...] = ()
     """What was done, where there are no events."""
     stacks: str = ""
+    behind: str = ""
+    """A contract from whose breach this may follow; "" if from none but those of the table."""
 
     @property
     def sort(self) -> str:
@@ -42,8 +44,11 @@ class ShownProblem:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what is shorter to tell."""
-        return (len(self.problem.events) or len(self.problem.steps),)
+        """Lower for what stands by itself, and for what is shorter to tell."""
+        return (
+            bool(self.problem.behind),
+            len(self.problem.events) or len(self.problem.steps),
+        )
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from saverproof.families.concurrency.contract_ids import (
     COPY,
@@ -30,6 +30,7 @@ from saverproof.families.concurrency.upkeep_spec import (
     ThreadState,
     Words,
     differences_of,
+    is_of_torn_copies,
     states_of,
 )
 from saverproof.families.concurrency.witness import cycle_of, is_shown
@@ -134,7 +135,8 @@ class _RoundJudging:
         shown = self._shown((self.round.place, self.round.place + 1), 0)
         copy = self._shown(self.round.places[2:], copy_of(0)) if self.keeper.returned else None
         each = [_differences(end, shown, copy) for end in ends]
-        found = min(each, key=lambda differences: (len(differences), differences))
+        # A part of a batch is told as that, and not as a batch that came too early.
+        found = min(each, key=lambda found: (len(found), not is_of_torn_copies(found), found))
         found = found or self._wrong_latest(shown)
         if not found:
             return
@@ -142,6 +144,11 @@ class _RoundJudging:
             certain = list(self._surely_wrong(shown))
             contract, found = (DELETION, certain) if certain else (LATE, found)
             yield self._problem(found[0], "; ".join(found), *self.after, contract=contract)
+            return
+        if self.round.kind is CallKind.COPY and is_of_torn_copies(found):
+            problem = self._problem(found[0], "; ".join(found), *self.after)
+            # The batch itself may have been there in part when the copy was made.
+            yield replace(problem, behind=TORN)
             return
         cycle = cycle_of(self.keeper, self.run, copy) if copy and copy.places else ""
         yield self._problem(found[0], cycle or "; ".join(found), *self.after)

@@ -7,7 +7,7 @@ which that moment may have been.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from saverproof.families.concurrency.linearizability import TimedOperation, endings
@@ -101,16 +101,25 @@ def _pruned(entries: Mapping[Key, Entry]) -> Iterator[tuple[Key, Entry]]:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is said of what is missing, and of what is too much."""
+    """What is said of what is missing, of what is too much, and of a batch that is torn."""
 
     missing: str = "{} is gone"
     too_much: str = "{} is there, which was deleted"
+    torn: str = "only a part of {} is there"
 
 
 OF_A_COPY = Words(
     "{} is not in the copy, which shows what came after",
     "{} is in the copy, which does not show what came before",
+    "only a part of {} is in the copy",
 )
+
+
+def is_of_torn_copies(found: Collection[str]) -> bool:
+    """Return whether these differences are of nothing but batches that a copy has a part of."""
+    torn = OF_A_COPY.torn
+    before, _, behind = torn.partition("{}")
+    return all(one.startswith(before) and one.endswith(behind) for one in found)
 
 
 @dataclass(slots=True)
@@ -147,7 +156,7 @@ def differences_of(shown: ShownTuple, entry: Entry, words: Words = Words()) -> I
     there = {task for task, _ in shown.writes}
     for task, values in sorted(entry.batches - set(shown.writes)):
         if task in there:
-            yield f"only a part of a batch of {len(values)} writes of {at} is there"
+            yield words.torn.format(f"a batch of {len(values)} writes of {at}")
         else:
             yield words.missing.format(f"a batch of writes of {at}")
     if there - {task for task, _ in entry.batches}:
