@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
@@ -47,11 +48,31 @@ def test_a_script_that_shows_nothing_is_given_up_early(monkeypatch: pytest.Monke
 def test_a_script_that_is_not_sure_is_tried_with_more_repetitions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    patient = TEXT.replace("import sys", "import time")
-    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: text == patient)
-    assert often_shown(tried_often(TEXT, "a promise", patient)) == "3 of 3"
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: text != TEXT)
+    assert often_shown(tried_often(TEXT, "a promise", repeated)) == "3 of 3"
     monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: True)
-    assert "import sys" in tried_often(TEXT, "a promise", patient)
+    assert "import sys\n" in tried_often(TEXT, "a promise", repeated)
+
+
+def repeated(times: int) -> str:
+    return TEXT.replace("import sys", f"import sys  # {times} times")
+
+
+@pytest.mark.parametrize(("run_s", "times"), [(0.1, 20), (5.0, 3)])
+def test_a_slow_script_is_repeated_less_often(
+    run_s: float, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = count(0.0, run_s)
+    monkeypatch.setattr(flaky, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: text != TEXT)
+    assert f"# {times} times" in tried_often(TEXT, "a promise", repeated)
+
+
+def test_a_script_that_is_slow_already_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(0.0, 10.0)
+    monkeypatch.setattr(flaky, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: text != TEXT)
+    assert tried_often(TEXT, "a promise", repeated) == ""
 
 
 def test_a_dense_script_has_it_below_its_promise(monkeypatch: pytest.MonkeyPatch) -> None:

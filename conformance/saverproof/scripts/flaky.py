@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from time import monotonic
 
 from saverproof.scripts.script import MEANING
 from saverproof.scripts.verification import complains_alone
@@ -12,31 +14,46 @@ RUNS = 3
 _IN_VAIN = 2
 """Runs without a complaint after which a script that never complained is given up."""
 
+_MOST_TIMES = 20
+"""How many times as often a script repeats its scene at most that has not shown it each time."""
+_LONGEST_S = 15.0
+"""Seconds that a run of a script may take by repeating its scene more often. On a slow disk a scene
+takes seconds, and each script is run several times before it is shown.
+"""
+
 _MEANING = re.compile(re.escape(MEANING).replace(r"\{saver\}", "(?P<saver>.*)"), re.MULTILINE)
 _SEEN = re.compile(r"^# It was seen in (?P<often>\d+ of \d+) runs", re.MULTILINE)
 
 
-def tried_often(text: str, promise: str, patient: str = "", runs: int = RUNS) -> str:
+def tried_often(
+    text: str, promise: str, patient: Callable[[int], str] | None = None, runs: int = RUNS
+) -> str:
     """Return the script with a line on how often it complained; "" if it never did.
 
-    ``patient`` is the same script with more repetitions. If the script does not complain each time,
-    ``patient`` is tried as well, and returned if it complains more often.
+    ``patient`` makes the same script with so many times the repetitions. If the script does not
+    complain each time, that one is tried as well, and returned if it complains more often.
     """
-    seen = _complaints(text, promise, runs)
-    if patient and seen < runs:
-        oftener = _complaints(patient, promise, runs)
-        if oftener > seen:
-            text, seen = patient, oftener
+    seen, lasted_s = _complaints(text, promise, runs)
+    if patient is not None and seen < runs:
+        times = min(_MOST_TIMES, int(_LONGEST_S / max(lasted_s, 0.001)))
+        if times > 1:
+            longer = patient(times)
+            oftener, _ = _complaints(longer, promise, runs)
+            if oftener > seen:
+                text, seen = longer, oftener
     return _marked(text, seen, runs) if seen else ""
 
 
-def _complaints(text: str, promise: str, runs: int) -> int:
-    seen = 0
+def _complaints(text: str, promise: str, runs: int) -> tuple[int, float]:
+    """Return how many runs of a script complained, and the seconds that its longest run took."""
+    seen, longest_s = 0, 0.0
     for run in range(1, runs + 1):
+        begun = monotonic()
         seen += complains_alone(text, promise)
+        longest_s = max(longest_s, monotonic() - begun)
         if run >= _IN_VAIN and not seen:
             break
-    return seen
+    return seen, longest_s
 
 
 def _marked(text: str, seen: int, runs: int) -> str:

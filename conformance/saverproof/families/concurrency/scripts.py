@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -50,9 +51,6 @@ BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST, PRUNE, COPY, DELE
 SCHEDULING = "threads and tasks are scheduled differently each time"
 """Why a script plays its scene more than once; the comment beside the number of times."""
 
-_PATIENCE = 20
-"""How many times as often a script repeats its scene that has not shown it each time."""
-
 _DELETIONS = {
     CallKind.DELETE: "delete_thread(thread)",
     CallKind.PRUNE_ALL: 'prune([thread], strategy="delete")',
@@ -80,14 +78,14 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     if not text:
         return ""
     if problem.contract in BY_CHANCE:
-        return tried_often(text, problem.contract, _patient(text))
+        return tried_often(text, problem.contract, partial(_patient, text))
     return text if complains_alone(text, problem.contract) else ""
 
 
-def _patient(text: str) -> str:
-    """The same script with more repetitions."""
-    times = re.compile(rf"range\((\d+)\)(?=:  # {SCHEDULING})")
-    return times.sub(lambda found: f"range({_PATIENCE * int(found[1])})", text)
+def _patient(text: str, times: int) -> str:
+    """The same script with so many times the repetitions."""
+    repetitions = re.compile(rf"range\((\d+)\)(?=:  # {SCHEDULING})")
+    return repetitions.sub(lambda found: f"range({times * int(found[1])})", text)
 
 
 def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], api: str) -> str:
