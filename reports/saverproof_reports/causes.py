@@ -125,10 +125,10 @@ def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
 
 def _evidence(one: Contract, other: Contract) -> str | None:
     """Say why the second contract breaks by the cause of the first; None if it does not."""
-    if _has_own_mistake(other):
-        return None
     if mistake := _comes_out_alike(one, other):
         return f"a saver with that mistake alone shows it: {mistake}"
+    if _has_own_mistake(other):
+        return None
     pairs = [
         (first, second)
         for first in one["violations"]
@@ -146,12 +146,14 @@ def _evidence(one: Contract, other: Contract) -> str | None:
 
 
 def _comes_out_alike(one: Contract, other: Contract) -> str | None:
-    """Return the mistake by which the first contract breaks, if all graphs that break the second
-    one come out the same by it; else None.
+    """Return the mistake by which the first contract breaks, if all that breaks the second one
+    comes out the same by it; else None.
+
+    Only graphs, and programs of other families, are compared with the mistakes of other contracts.
     """
-    graphs = [set(found.get("mistakes_alike", ())) for found in other["violations"]]
+    alike = [set(found.get("mistakes_alike", ())) for found in other["violations"]]
     own = (v["mistake"] for v in one["violations"] if v.get("mistake_of") == one["id"])
-    return next((mistake for mistake in own if all(mistake in likes for likes in graphs)), None)
+    return next((mistake for mistake in own if all(mistake in likes for likes in alike)), None)
 
 
 def _has_own_mistake(contract: Contract) -> bool:

@@ -107,6 +107,16 @@ def test_a_graph_of_which_one_api_comes_out_otherwise_is_no_consequence() -> Non
     assert causes([first, {**alike, "violations": [*alike["violations"], *other]}]) == []
 
 
+def test_what_another_family_took_for_a_mistake_of_its_own_may_be_a_consequence() -> None:
+    first = broken(ROOT, mistake="it forgets", mistake_of=ROOT)
+    other = broken(OTHER, mistake="it drops", mistake_of=OTHER, mistakes_alike=["it forgets"])
+    (group,) = causes([other, first])
+    assert group["contract"] == ROOT
+    assert [entry["contract"] for entry in group["also"]] == [OTHER]
+    own = broken(OTHER, mistake="it drops", mistake_of=OTHER)["violations"]
+    assert causes([{**other, "violations": [*other["violations"], *own]}, first]) == []
+
+
 def test_a_contract_with_a_mistake_of_its_own_is_no_consequence() -> None:
     second = broken(OTHER, goes_without=[ROOT])
     own = broken(OTHER, mistake="it forgets", mistake_of=OTHER)["violations"]

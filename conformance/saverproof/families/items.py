@@ -75,7 +75,9 @@ class Finding:
     mistake_of: str = ""
     """The contract that this mistake breaks. It may be another one, which this one follows from."""
     mistakes_alike: tuple[str, ...] = ()
-    """The known mistakes, in words, each of which alone shows the same difference in a graph."""
+    """Known mistakes of other contracts, in words, each of which alone shows the same. They are
+    looked for where a graph or the programs of another family show it.
+    """
     showed: str = ""
     """The number of runs in which the script showed it, such as "2 of 3", if that depends on
     timing; else "".

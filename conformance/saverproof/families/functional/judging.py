@@ -124,7 +124,10 @@ class FunctionalJudging:
             else finding(self.target, plan.api, one)
             for one in search.violations
         ]
-        tally.handed += [finding(self.target, plan.api, one) for one in search.others]
+        # The family of a contract may find another mistake behind it than this one did.
+        tally.handed += [
+            finding(self.target, plan.api, one, alike=search.alike(one)) for one in search.others
+        ]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
         tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy)

@@ -306,10 +306,12 @@ class Diagnosis:
             left = [each for each in left if each not in tier]
             yield tier
 
+    def also_breaking(self, contract: str) -> Iterator[Mistake]:
+        """Yield the mistakes that break another contract and may break this one by it."""
+        return (each for each in self.pool if contract in each.also and _may_be_tried(each))
+
     def _may_add(self, mistake: Mistake) -> bool:
-        # One that hangs would hang here too; the probe finds workspaces that share a store.
-        apart = mistake.breaks != isolation.WORKSPACES.id
-        return apart and not mistake.hangs and mistake not in self.mistakes
+        return _may_be_tried(mistake) and mistake not in self.mistakes
 
     def _fitting(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> _Fitting | None:
         """Join a mistake with those found so far; return None unless they predict the breach
@@ -342,6 +344,11 @@ class Diagnosis:
             if run.breaches:
                 reachable -= len(run.breaches) + len(run.masked)
         return reachable
+
+
+def _may_be_tried(mistake: Mistake) -> bool:
+    # One that hangs would hang here too; the probe finds workspaces that share a store.
+    return not mistake.hangs and mistake.breaks != isolation.WORKSPACES.id
 
 
 def _masked_otherwise(run: ProgramRun, breach: Breach, compared: Compared) -> bool:

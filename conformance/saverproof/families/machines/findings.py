@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from saverproof.contracts.registry import contract
 from saverproof.families.items import Finding
 from saverproof.families.machines.violations import Violation
 from saverproof.judging.wording import fact_in_words, shown
+from saverproof.mistakes import Mistake
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.describing import describe
 from saverproof.savers.targets.target import Target
@@ -21,9 +24,12 @@ def finding(
     api: str,
     violation: Violation,
     own: OwnSources = NO_SOURCES,
+    alike: Iterable[Mistake] = (),
 ) -> Finding:
-    """Return a violation in words, data and a script; ``own`` are the author's rules and
-    invariants.
+    """Return a violation in words, data and a script.
+
+    ``own`` are the author's rules and invariants, ``alike`` the mistakes of other contracts each
+    of which shows the same.
     """
     difference = violation.breach.difference
     where = "" if difference.address is None else f" ({_place(difference.address)})"
@@ -51,6 +57,7 @@ def finding(
         may_break=tuple(sorted(implied)),
         mistake="" if mistake is None else mistake.note,
         mistake_of="" if mistake is None else mistake.breaks,
+        mistakes_alike=tuple(dict.fromkeys(each.note for each in alike)),
     )
 
 

@@ -43,6 +43,13 @@ class Showing(Blaming):
             return violation
         return replace(violation, mistake=standing)
 
+    def alike(self, violation: Violation) -> tuple[Mistake, ...]:
+        """Return the mistakes of other contracts that predict what the program of a violation
+        shows, each as the saver's only one.
+        """
+        others = self.diagnosis.also_breaking(violation.contract)
+        return tuple(each for each in others if self._stands_for(each, violation))
+
     def _stands_for(self, mistake: Mistake, violation: Violation) -> bool:
         key = (mistake.name, id(violation))
         if key not in self.stands:
