@@ -41,6 +41,14 @@ def test_an_item_that_is_late_is_never_said_to_be_over() -> None:
     assert left[0] > 30.0, "the others are still to come"
 
 
+def test_an_item_that_is_late_is_expected_to_take_half_as_long_again_as_it_is_late() -> None:
+    course = Course({"a": 10.0, "b": 10.0}, 1)
+    course.begin("a", 0.0)
+    course.end("a", 10.0)
+    course.begin("b", 10.0)
+    assert course.left_s(220.0) == 100.0
+
+
 def test_items_that_nobody_estimated_and_that_never_began_are_no_trouble() -> None:
     course = Course({}, 2)
     course.begin("x", 0.0)

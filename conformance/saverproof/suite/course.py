@@ -11,6 +11,10 @@ others.
 """
 _STILL = 0.1
 """The least share of an item that counts as left while it runs, however long it took so far."""
+_AGAIN = 0.5
+"""How much of the time by which an item is late it is expected to take yet. It is late because
+something is broken, which is looked into: nobody knows how long, but the later, the longer.
+"""
 
 
 @dataclass(slots=True)
@@ -45,10 +49,7 @@ class Course:
         work, is slower for all items.
         """
         pace = self._pace(now)
-        running = [
-            max(pace * self.expected.get(name, 0.0) - (now - since), self._least(name, pace))
-            for name, since in self.began.items()
-        ]
+        running = [self._left_of(name, now - since, pace) for name, since in self.began.items()]
         waiting = [
             pace * seconds
             for name, seconds in self.expected.items()
@@ -57,15 +58,23 @@ class Course:
         left = running + waiting
         return max(sum(left) / self.workers, max(left, default=0.0))
 
-    def _least(self, name: str, pace: float) -> float:
-        return _STILL * pace * self.expected.get(name, 0.0)
+    def _left_of(self, name: str, ran_s: float, pace: float) -> float:
+        expected_s = self.expected.get(name, 0.0)
+        took, estimated = self._ended()
+        late_s = ran_s - took / estimated * expected_s
+        return max(pace * expected_s - ran_s, _STILL * pace * expected_s, _AGAIN * late_s)
 
-    def _pace(self, now: float) -> float:
-        """Return how many seconds it really takes to do what was estimated as one second."""
+    def _ended(self) -> tuple[float, float]:
+        """Return the seconds that the ended items took, and those that were estimated."""
         took, estimated = _BELIEVED_S, _BELIEVED_S
         for name, seconds in self.took.items():
             took += seconds
             estimated += self.expected.get(name, 0.0)
+        return took, estimated
+
+    def _pace(self, now: float) -> float:
+        """Return how many seconds it really takes to do what was estimated as one second."""
+        took, estimated = self._ended()
         for name, since in self.began.items():
             # An item that is late already counts like one that has ended.
             if now - since > self.expected.get(name, 0.0):
