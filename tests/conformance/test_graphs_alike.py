@@ -10,8 +10,11 @@ from tests.conformance import graph_savers
 from tests.conformance.graph_plans import judged, memory_target
 from tests.conformance.judging_support import plan_of
 from tests.conformance.mistake_graphs import differs
+from tests.conformance.selftest_support import facts_for, target_of
 from tests.crowds.first_savers import FIRST
+from tests.wrong_savers import WRONG
 
+from saverproof.families.graph.comparing import reordered
 from saverproof.families.graph.scenarios import FUNCTIONAL, SAME
 from saverproof.families.registry import judged as judged_plan
 from saverproof.mistakes import MISTAKES
@@ -55,6 +58,30 @@ def test_a_saver_of_another_make_is_likened_to_the_mistake_it_has(tmp_path: Path
     assert group["contract"] == SPECIAL
     assert {entry["contract"] for entry in group["also"]} >= {SAME, FUNCTIONAL}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_order_that_differs_from_run_to_run_is_likened_to_the_mistake_behind_it(
+    tmp_path: Path,
+) -> None:
+    wrong = next(one for one in WRONG if one.name == "writes-without-path")
+    target = target_of(wrong)
+    plan = plan_of(target, "graph", "sync", tmp_path, facts=facts_for(wrong, tmp_path))
+    outcome = judged_plan(plan, target)
+    assert outcome.findings
+    assert all(wrong.note in each.mistakes_alike for each in outcome.findings)
+
+
+@pytest.mark.parametrize(
+    ("observed", "alike"),
+    [
+        ({"log": ["b", "a"], "count": 1}, True),
+        ({"log": ["b", "c"], "count": 1}, False),
+        ({"log": ["a", "a"], "count": 1}, False),
+        ({"log": ["b", "a"], "count": 2}, False),
+    ],
+)
+def test_only_the_order_in_lists_is_another_order(observed: Any, alike: bool) -> None:
+    assert reordered({"log": ["a", "b"], "count": 1}, observed) == alike
 
 
 def test_what_no_known_mistake_does_is_likened_to_none(tmp_path: Path) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from saverproof.families.graph.runner import NODES, RESULT, WRITES, Observation, raised
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, GraphScenario
 from saverproof.programs.model.store import ROOT
-from saverproof.programs.values import same
+from saverproof.programs.values import same, show
+
+_TOLD_APART = 2_000
+"""Characters by which what a list holds is put in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,19 @@ def narrowed(path: str, expected: Any, observed: Any) -> tuple[str, Any, Any]:
         if not same(wanted, found):
             return narrowed(path + place, wanted, found)
     return path, expected, observed
+
+
+def reordered(expected: Any, observed: Any) -> bool:
+    """Return whether two values differ in nothing but the order of what their lists hold."""
+    return same(_in_order(expected), _in_order(observed))
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_order(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return sorted(map(_in_order, value), key=partial(show, width=_TOLD_APART))
+    return value
 
 
 class _Absent:

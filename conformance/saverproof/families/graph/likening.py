@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from saverproof.families.graph.bench import GraphBench, Play
-from saverproof.families.graph.comparing import GraphComparison, GraphDifference
+from saverproof.families.graph.comparing import GraphComparison, GraphDifference, reordered
 from saverproof.families.graph.runner import Observation
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import met_by_graphs
@@ -18,7 +19,8 @@ def mistakes_alike(bench: GraphBench, play: Play, difference: GraphDifference) -
     """Return the notes of the mistakes that show this very difference in a play.
 
     A saver with such a mistake alone answers this play as the saver under test did, so that the
-    difference needs no other cause.
+    difference needs no other cause. An order that follows from ids, which are others in each run,
+    is alike if in both the same list comes in another order.
     """
     expected = bench.expected(play)
     found = []
@@ -26,7 +28,7 @@ def mistakes_alike(bench: GraphBench, play: Play, difference: GraphDifference) -
         if mistake.name not in met_by_graphs() or bench.plan.api not in mistake.apis:
             continue
         shown = compared(bench, play, expected, mistake).differences.get(difference.contract)
-        if shown is not None and _alike(shown, difference):
+        if shown is not None and _alike(shown, difference, expected):
             found.append(mistake.note)
     return tuple(dict.fromkeys(found))
 
@@ -45,6 +47,12 @@ def compared(
         mistake.drop(workspace)
 
 
-def _alike(one: GraphDifference, other: GraphDifference) -> bool:
-    place = (one.position, one.kind, one.path) == (other.position, other.kind, other.path)
-    return place and same(one.whole, other.whole)
+def _alike(one: GraphDifference, other: GraphDifference, expected: Iterable[Observation]) -> bool:
+    if (one.position, one.kind) != (other.position, other.kind):
+        return False
+    if one.path == other.path and same(one.whole, other.whole):
+        return True
+    at = (one.position, one.kind)
+    wanted = next(each.value for each in expected if (each.position, each.kind) == at)
+    lists = {each.path.rpartition("[")[0] for each in (one, other)}
+    return len(lists) == 1 and all(reordered(wanted, each.whole) for each in (one, other))
