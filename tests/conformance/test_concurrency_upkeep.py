@@ -15,7 +15,9 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
+from saverproof.families.concurrency.family import implied_by
 from saverproof.families.concurrency.histories import Sharing
+from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import (
     CallKind,
     Operation,
@@ -136,6 +138,19 @@ def test_a_part_of_a_batch_in_a_copy_may_be_the_fault_of_who_wrote_it() -> None:
     (problem,) = judge_round(of, played.events, shared=True).problems
     assert (problem.contract, problem.behind) == (COPY, TORN)
     assert problem.summary.startswith("only a part of a batch of 3 writes of checkpoint 3 is in")
+
+
+def test_a_torn_copy_follows_from_torn_batches_only_if_these_are_told() -> None:
+    copy = ShownProblem(Problem(COPY, "a part", "all", "a part", behind=TORN), {})
+    torn = ShownProblem(Problem(TORN, "a part", "all", "a part"), {})
+    assert COPY in implied_by({COPY: copy, TORN: torn})
+    assert COPY not in implied_by({COPY: copy})
+
+
+def test_what_stands_by_itself_is_kept_before_what_may_follow() -> None:
+    own = Problem(COPY, "it came too early", "a moment", "none", steps=("a", "b"))
+    torn = Problem(COPY, "a part", "all", "a part", steps=("a",), behind=TORN)
+    assert ShownProblem(own, {}).rank < ShownProblem(torn, {}).rank
 
 
 @pytest.mark.parametrize("moment", range(3, 7))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from saverproof.families.concurrency.history_judging import HISTORIES, HistoryJu
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.late_writing import write_late
 from saverproof.families.concurrency.loop_judging import let_wait
-from saverproof.families.concurrency.record import SceneRecord
+from saverproof.families.concurrency.record import SceneRecord, ShownProblem
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.concurrency.reporting import finding
 from saverproof.families.concurrency.scenes import ask, iterate, race
@@ -55,10 +55,9 @@ class ConcurrencyFamily:
         judging = ConcurrencyJudging(plan, target, tally, SceneRecord(tally))
         if tally.wanted:
             judging.run()
-        found = judging.record.found
-        implied = {other for name in found for other in contract(name).implies}
-        implied |= {name for name, one in found.items() if one.problem.behind in found}
-        shown = [one for name, one in found.items() if name in tally.wanted - implied]
+        found = {name: one for name, one in judging.record.found.items() if name in tally.wanted}
+        implied = implied_by(found)
+        shown = [one for name, one in found.items() if name not in implied]
         tally.findings += [finding(plan, target, one) for one in shown]
         for name in implied - {one.problem.contract for one in shown}:
             tally.withdraw(name, "not told apart from what is broken, from which it follows")
@@ -71,6 +70,12 @@ class ConcurrencyFamily:
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Savers are called in child processes, and no journal is written."""
         return Blame.first(self.table, journal)
+
+
+def implied_by(found: Mapping[str, ShownProblem]) -> set[str]:
+    """Return the contracts whose breach may follow from one of these, which the run tells."""
+    implied = {other for name in found for other in contract(name).implies}
+    return implied | {name for name, one in found.items() if one.problem.behind in found}
 
 
 @dataclass(slots=True)
