@@ -108,6 +108,8 @@ class FunctionalJudging:
                     search.settle_the_rest()
                     self._take_remembered(trials, search)
                     search.show_mistakes()
+            # The family of a contract may find another mistake behind it than this one did.
+            handed = [(one, search.alike(one)) for one in search.others]
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
         if self.target.server is not None:
@@ -124,10 +126,7 @@ class FunctionalJudging:
             else finding(self.target, plan.api, one)
             for one in search.violations
         ]
-        # The family of a contract may find another mistake behind it than this one did.
-        tally.handed += [
-            finding(self.target, plan.api, one, alike=search.alike(one)) for one in search.others
-        ]
+        tally.handed += [finding(self.target, plan.api, one, alike=alike) for one, alike in handed]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
         tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy)
