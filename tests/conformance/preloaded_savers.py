@@ -5,8 +5,16 @@ from __future__ import annotations
 from tests.conformance import (
     concurrent_savers,
     crash_savers,
+    test_concurrency,
     test_concurrency_beside_one_caller,
+    test_concurrency_elsewhere,
+    test_concurrency_graphs,
     test_concurrency_instances,
+    test_concurrency_loops,
+    test_durability,
+    test_durability_files,
+    test_durability_syncs,
+    upkeep_savers,
 )
 
 from saverproof.families.concurrency import child as concurrency_child
@@ -22,8 +30,16 @@ __all__ = [
     "crash_savers",
     "graph_child",
     "power_child",
+    "test_concurrency",
     "test_concurrency_beside_one_caller",
+    "test_concurrency_elsewhere",
+    "test_concurrency_graphs",
     "test_concurrency_instances",
+    "test_concurrency_loops",
+    "test_durability",
+    "test_durability_files",
+    "test_durability_syncs",
+    "upkeep_savers",
 ]
 
 _ONE = TargetRef("one of them", crash_savers.__name__, None, "commit_every_third")

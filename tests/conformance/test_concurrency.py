@@ -52,6 +52,7 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("sp_")]
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("where", "api", "blocked"),
     [("langgraph_sqlite", "sync", "in cursor: with self.lock:"),
@@ -73,6 +74,7 @@ def test_the_official_savers_block_while_they_list(
     assert found.reproducer
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_the_saver_in_memory_breaks_where_it_is_iterated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +103,7 @@ registering = target(name="registering")(opener(Registering))
 elsewhere = target(name="elsewhere")(opener(ReferenceSaver))
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -114,6 +117,7 @@ def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
     assert outcome.findings == ()
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("where", "slow", "at_once"),
     [
@@ -198,6 +202,7 @@ class RefusesWhatChanged(InThreads, SqliteReference):
 refuses = target(name="refuses-what-changed")(opener(RefusesWhatChanged))
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_who_tidies_up_may_be_told_to_come_again(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

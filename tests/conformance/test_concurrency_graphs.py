@@ -140,6 +140,7 @@ def judged(name: str, folder: Path, api: str, monkeypatch: Any) -> Outcome:
     )
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_prune_in_two_transactions_may_be_right(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -150,6 +151,7 @@ def test_a_prune_in_two_transactions_may_be_right(
     assert outcome.checked[PRUNE] > 2
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_a_graph_that_comes_out_otherwise_by_itself_is_no_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +160,7 @@ def test_a_graph_that_comes_out_otherwise_by_itself_is_no_pass(
     assert "comes out otherwise by itself" in outcome.unknown[PRUNE]
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_a_graph_that_is_refused_beside_the_prune_is_no_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +170,7 @@ def test_a_graph_that_is_refused_beside_the_prune_is_no_pass(
     assert outcome.checked.get(PRUNE, 0) <= 2
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_what_a_subgraph_was_refused_is_not_lost(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -177,6 +181,7 @@ def test_what_a_subgraph_was_refused_is_not_lost(
     assert "put raised RuntimeError('busy')" in told
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_what_a_subgraph_is_told_to_be_stored_is_lost(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +191,7 @@ def test_what_a_subgraph_is_told_to_be_stored_is_lost(
     assert "a graph beside a prune comes out otherwise" in found.summary
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("name", "behind"),
     [
@@ -202,6 +208,7 @@ def test_what_a_prune_at_rest_breaks_is_another_familys(
     assert {one.contract for one in outcome.handed} == {behind}
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_a_finding_says_where_the_prune_stood_and_is_played_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,6 +132,7 @@ class ShowsMore(SqliteReference):
 shows_more = target(name="shows-more")(opener(ShowsMore))
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_cache_that_asks_whether_it_still_holds_is_right(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +146,7 @@ def test_a_cache_that_asks_whether_it_still_holds_is_right(
     assert axes["pairs"]["covered"] == axes["pairs"]["of"]
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_a_store_that_one_saver_owns_has_nobody_to_agree_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +156,7 @@ def test_a_store_that_one_saver_owns_has_nobody_to_agree_with(
     assert "beside the first" in outcome.inapplicable[INSTANCES]
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_store_of_which_others_are_refused_every_look_is_accused_of_nothing(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +167,7 @@ def test_a_store_of_which_others_are_refused_every_look_is_accused_of_nothing(
     assert "beside the first" in outcome.inapplicable[INSTANCES]
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_what_nobody_but_the_writer_is_shown_is_not_settled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def waiting(workspace: Workspace) -> Iterator[SqliteReference]:
         yield saver
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_a_process_that_hangs_is_ended_and_told_with_its_stacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

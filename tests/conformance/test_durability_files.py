@@ -112,6 +112,7 @@ def in_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
         yield saver
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb"])
 def test_a_right_saver_is_killed_in_mid_operation(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -129,6 +130,7 @@ def test_a_right_saver_is_killed_in_mid_operation(
     assert outcome.checked["durability/in-flight-atomic"] > 5
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb", "all_synced"])
 def test_a_right_saver_survives_every_power_cut(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -182,6 +184,7 @@ def test_only_a_power_cut_shows_what_was_not_synced(
     assert outcome.extra["crash"]["kill_points"]["system call"] > 5
 
 
+@pytest.mark.usefixtures("shared_harness")
 def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(power_reporting, "power_reproducer", lambda *_, **__: "")
     outcome = judged(UNSYNCED_FOLDER, tmp_path, monkeypatch, images=40)
