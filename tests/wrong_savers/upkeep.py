@@ -24,6 +24,10 @@ DELETION = "concurrency/deletion-is-whole"
 LATE = "concurrency/late-writer"
 
 NEWEST = "SELECT max(id) FROM checkpoints WHERE thread = ? AND ns = ''"
+WAY_TO_THE_STORE_S = 0.004
+"""As long as the way to a store on another machine: it does not hang on luck whether another call
+comes between two parts of a copy.
+"""
 
 
 # -- prune-spares-live-runs ---------------------------------------------------------------
@@ -90,6 +94,7 @@ class CopyTableByTable(InThreads, SqliteReference):
             return
         with self.database.writing():
             self._copy_writes(source_thread_id, target_thread_id)
+        time.sleep(WAY_TO_THE_STORE_S)
         with self.database.writing():
             self._copy_checkpoints(source_thread_id, target_thread_id)
 
@@ -115,8 +120,7 @@ class CopyRowByRow(InThreads, SqliteReference):
                     self.database.run("UPDATE page SET thread = ?", target_thread_id)
                     self.database.run(f"INSERT OR REPLACE INTO {table} SELECT * FROM page")
                     self.database.run("DROP TABLE page")
-            # As long as the way to a store on another machine: the next page is not read at once.
-            time.sleep(0.004)
+            time.sleep(WAY_TO_THE_STORE_S)
 
 
 # -- deletion-is-whole --------------------------------------------------------------------
