@@ -30,6 +30,7 @@ TABLES = (
 SET_UP_BY_ONE = "SELECT pg_advisory_xact_lock(8562)"
 CONFLICT = "ON CONFLICT (thread, ns, id, task, position) "
 WRITE = f"INSERT INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {CONFLICT}"
+PLACE = "thread = ? AND ns = ? AND id = ?"
 REPLACE = (
     "DO UPDATE SET channel = excluded.channel, type = excluded.type, value = excluded.value, "
     "path = excluded.path"
@@ -162,6 +163,28 @@ class AsynchronouslyCommitting(RightSaver):
         return cls(WithoutWaiting(dsn))
 
 
+class WritesThenCheckpoints(RightSaver):
+    """Deletes the runs' writes in one transaction, and their checkpoints in another: between them
+    the store is as it was before the writes were put.
+    """
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        for row in self._rows():
+            if self._load_metadata(row.metadata).get("run_id") in run_ids:
+                place = (row.thread, row.ns, row.id)
+                with self.database.writing():
+                    self.database.run(f"DELETE FROM writes WHERE {PLACE}", *place)
+        super().delete_for_runs(run_ids)
+
+
+class WithoutWaitingEither(WritesThenCheckpoints):
+    """The same, and the server does not wait for the log."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(WithoutWaiting(dsn))
+
+
 class MigratingOnce(Database):
     """Sets up step by step, and each step is committed apart from the note that it is done."""
 
@@ -246,7 +269,9 @@ right = target_of(RightSaver, "right")
 in_two_statements = target_of(CopiesInTwoStatements, "in_two_statements")
 autocommitting = target_of(Autocommitting, "autocommitting")
 asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")
+asynchronous_and_torn = target_of(WithoutWaitingEither, "asynchronous_and_torn")
 leaves_open = target_of(LeavesOpen, "leaves_open")
 migrating = target_of(Migrating, "migrating")
 scans = target_of(ScansInTheServer, "scans")
+writes_then_checkpoints = target_of(WritesThenCheckpoints, "writes_then_checkpoints")
 two_transactions = target_of(TwoTransactions, "two_transactions")

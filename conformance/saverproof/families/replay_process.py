@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.registry import contract
+from saverproof.contracts.tables import atomicity
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.items import ItemPlan
 from saverproof.families.requests import REPLAY, Recorded
@@ -27,11 +28,15 @@ _HUNG = "no answer after"
 
 
 def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> ItemPlan:
-    """Return the plan by which an artefact is replayed on the target with these facts."""
+    """Return the plan by which an artefact is replayed on the target with these facts.
+
+    A fault is injected again by the family of faults, whatever contract it has shown to be broken.
+    """
+    injected = artefact["phase"] == atomicity.TABLE.phase
     return ItemPlan(
         target=dict(facts["ref"]),
         facts=facts,
-        family=contract(artefact["contract"]).family,
+        family=atomicity.TABLE.name if injected else contract(artefact["contract"]).family,
         api=artefact["api"],
         profile="default",
         seed=artefact["seed"],

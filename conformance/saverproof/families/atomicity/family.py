@@ -27,7 +27,7 @@ from saverproof.families.atomicity.reporting import finding
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept
-from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, USABLE
+from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, SURVIVES, USABLE
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.drivers import declared, nothing_passed
 from saverproof.families.items import ItemPlan
@@ -136,18 +136,21 @@ class AtomicityJudging:
         return seen
 
     def _report(self, bench: FaultBench, stack: ExitStack) -> None:
-        """Tell of every flaw that the sweeps found, by the shortest trials."""
-        wanted, record = self.tally.wanted, self.record
+        """Tell of every flaw that the sweeps found, by the shortest trials. That acknowledged calls
+        are lost is handed to the family that kills.
+        """
+        tally, record = self.tally, self.record
         shown = [
-            shortened(bench, found, stack, self.tally.budget)
+            shortened(bench, found, stack, tally.budget)
             for name in record.found
+            if name in {*tally.wanted, SURVIVES}
             for found in record.shown(name)
         ]
-        self.tally.findings += [
-            finding(self.plan, self.target, trials, record.other_operations(trials[0].contract))
-            for trials in shown
-            if trials[0].contract in wanted
-        ]
+        for trials in shown:
+            contract = trials[0].contract
+            others = record.other_operations(contract)
+            told = tally.handed if contract == SURVIVES else tally.findings
+            told.append(finding(self.plan, self.target, trials, others))
 
     def _sweeps(self, bench: FaultBench, stack: ExitStack, effort: FaultEffort) -> list[FaultSweep]:
         """Every scenario that this saver can take, counted in a clean run."""

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, covering, thinned
+from saverproof.families.atomicity.server import DEATHS
 from saverproof.families.atomicity.sweep import FaultSweep, sort_of
 from saverproof.families.tally import Tally
 from saverproof_faults import Fault, Places
@@ -55,6 +56,9 @@ def own_server(
     chosen = [*_refusals(able, effort), *_deaths(able, effort), *_standstills(able, effort)]
     if proxied:
         chosen = [*_failovers(able, effort)]
+    if not bench.target.durable:
+        # What it has stored may go with the server.
+        chosen = [pair for pair in chosen if not _kills(pair[1])]
     if kind is None or not chosen:
         yield []
         return
@@ -65,6 +69,10 @@ def own_server(
             tally.note(f"{kind.title} was not killed, nor made to refuse all who use it: {reason}")
             chosen = []
         yield chosen
+
+
+def _kills(injection: Injection) -> bool:
+    return injection.plan is not None and injection.plan.fault in DEATHS
 
 
 def _deaths(

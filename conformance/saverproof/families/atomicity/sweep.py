@@ -10,6 +10,7 @@ from functools import partial
 from saverproof.errors import NoCleanRunError
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import changes_files, counting_places, state_of_files
+from saverproof.families.atomicity.earlier_calls import EarlierCalls
 from saverproof.families.atomicity.fault_plans import SESSIONS_ENDED, Injection, injections, lasting
 from saverproof.families.atomicity.injection import inject, serializing
 from saverproof.families.atomicity.interruptions import interruptions
@@ -18,6 +19,7 @@ from saverproof.families.atomicity.observation import TrialObservation, Viewpoin
 from saverproof.families.atomicity.prepared_store import PreparedStore, prepared
 from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.scenarios import FaultScenario
+from saverproof.families.atomicity.server import DEATHS
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.verdicts import (
     CANCELLED,
@@ -60,6 +62,7 @@ class FaultSweep:
     injections: list[Injection]
     clean: FaultVerdict | None
     """What is wrong without any fault, if anything is."""
+    earlier: EarlierCalls
 
     def inject(self, injection: Injection, observation: TrialObservation) -> None:
         """One trial, on the worker's thread, which fills in ``observation`` as it goes on."""
@@ -89,6 +92,8 @@ class FaultSweep:
     def verdict(self, injection: Injection, observation: TrialObservation) -> FaultVerdict:
         """The verdict on what was seen."""
         verdict = self.judge.judge(observation)
+        if injection.plan is not None and injection.plan.fault in DEATHS:
+            verdict = self.earlier.judge(injection.plan.fault, observation, verdict)
         if verdict.contract is not None and injection.kind == "cancellation":
             return replace(verdict, contract=CANCELLED)
         if injection.disconnects:
@@ -142,9 +147,8 @@ def swept(
         found += [SESSIONS_ENDED] if bench.server is not None else []
     if also_lasting:
         found += lasting(tuple(found), counted.places.calls)
-    return FaultSweep(
-        bench, scenario, store, references, judge, counted, found, _unstored(references, judge)
-    )
+    unstored, earlier = _unstored(references, judge), EarlierCalls(bench, store, references)
+    return FaultSweep(bench, scenario, store, references, judge, counted, found, unstored, earlier)
 
 
 def _clean(

@@ -14,6 +14,7 @@ CANCELLED = atomicity.CANCELLED.id
 PREVIOUS = atomicity.PREVIOUS_INTACT.id
 LOST_CONNECTION = atomicity.USABLE_AFTER_LOST_CONNECTION.id
 IN_FLIGHT = durability.IN_FLIGHT_ATOMIC.id
+SURVIVES = durability.ACKNOWLEDGED_SURVIVES.id
 
 _OUTCOMES = {
     WHOLE: "torn",
@@ -21,6 +22,7 @@ _OUTCOMES = {
     IN_FLIGHT: "torn",
     CANCELLED: "torn",
     SILENT: "lost",
+    SURVIVES: "lost",
     LATE: "late",
     USABLE: "stuck",
     LOST_CONNECTION: "stuck",

@@ -1,0 +1,131 @@
+"""Whether what is found once a server has died is the work of the call that met its death, or the
+loss of calls that had returned before.
+
+A server that answers a commit before it has written it loses the last ones, whatever is called
+meanwhile. What is found then looks like a call that was done in part: a deletion that takes the
+newest first leaves what was there once, too. So the server is also killed when nothing is called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
+from saverproof.families.atomicity.prepared_store import PreparedStore, made, placed
+from saverproof.families.atomicity.reference_states import References
+from saverproof.families.atomicity.trial import FaultTrial
+from saverproof.families.atomicity.verdicts import (
+    LATE,
+    LOST_CONNECTION,
+    PREVIOUS,
+    SILENT,
+    SURVIVES,
+    USABLE,
+    WHOLE,
+    FaultVerdict,
+    broken,
+)
+from saverproof.families.atomicity.worker import UnansweredError
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.execution.view import Snapshot, Wanted, snapshot
+from saverproof.savers.targets.opening import opened
+from saverproof_faults import Event, Fault, Place, Plan
+
+_IN_QUESTION = frozenset({WHOLE, PREVIOUS, SILENT, LATE, USABLE})
+"""What may seem to be broken instead: even the tables may be gone that the saver has set up."""
+_UNSEEN = frozenset({*_IN_QUESTION, LOST_CONNECTION})
+_DEATHS = 2
+"""How often the server is killed when nothing is called: once in a while it has written, at that
+very moment, what nobody has asked it to write.
+"""
+
+
+@dataclass(slots=True)
+class EarlierCalls:
+    """The calls that had returned before the one of a scenario was made, on a server that may be
+    killed.
+    """
+
+    bench: FaultBench
+    store: PreparedStore
+    references: References
+    _ends: list[Snapshot] = field(default_factory=list)
+    _are_lost: dict[Fault, bool] = field(default_factory=dict)
+
+    def judge(
+        self, fault: Fault, observation: TrialObservation, verdict: FaultVerdict
+    ) -> FaultVerdict:
+        """Return the verdict on a trial in which the server has died, or ``verdict`` if it stands.
+
+        The call that met its death may have failed: the store is then exactly as it was after one
+        of the earlier calls. If it returned, it is one of those that are lost.
+        """
+        look = observation.snapshots.get(Viewpoint.FRESH)
+        if verdict.contract not in _IN_QUESTION or look is None:
+            return verdict
+        kept = None if observation.returned else self._kept(look)
+        if (kept is None and not observation.returned) or not self._lost_by(fault):
+            return verdict
+        summary = "the server died, and acknowledged operations are gone"
+        observed = verdict.observed
+        if kept is not None:
+            gone = self.references.scenario.start[kept:]
+            plural = "operation is" if len(gone) == 1 else "operations are"
+            summary = f"the server died, and {len(gone)} acknowledged {plural} gone"
+            observed = "gone: " + "; ".join(map(describe, gone))
+        expected = "every operation that had returned is there"
+        return replace(broken(SURVIVES, summary, expected, observed), unseen=_UNSEEN)
+
+    def _kept(self, look: Snapshot) -> int | None:
+        """The number of calls after which the store was as it is found; None if it never was."""
+        if not self._ends:
+            self._ends = self.bench.on_worker(self._played)
+        kept = (n for n, end in enumerate(self._ends) if look.agrees(end))
+        return next(kept, None)
+
+    def _played(self) -> list[Snapshot]:
+        """What is seen before each of the calls, in a clean run."""
+        bench, store, ends = self.bench, self.store, list[Snapshot]()
+        clean = self.references.before.snapshots[Viewpoint.FRESH]
+        threads = None if clean.listed is None else (*clean.listed,)
+        wanted = Wanted((*clean.by_key,), threads, clean.among_all is not None)
+        with (
+            placed(store, bench.target, bench.folder) as workspace,
+            opened(bench.target, workspace, bench.loop) as saver,
+        ):
+            driver = bench.driver(saver, workspace)
+            for call in store.settled.start:
+                ends.append(snapshot(driver, wanted))
+                made(driver, (call,))
+        return ends
+
+    def _lost_by(self, fault: Fault) -> bool:
+        """Return whether they are lost although nothing is called while the server dies."""
+        if fault not in self._are_lost:
+            deaths = (self._left_by(fault) for _ in range(_DEATHS))
+            before = self.references.before.snapshots[Viewpoint.FRESH]
+            self._are_lost[fault] = any(
+                bool(left.by_key) and not left.unreadable and not left.agrees(before)
+                for left in deaths
+            )
+        return self._are_lost[fault]
+
+    def _left_by(self, fault: Fault) -> Snapshot:
+        """What a fresh saver sees after a death at which nothing was called."""
+        observation = TrialObservation()
+        trial = FaultTrial(
+            self.bench, self.references.scenario, self.store, observation, lambda _: True
+        )
+        try:
+            self.bench.on_worker(partial(trial.run, lambda running: _strike(running, fault)))
+        except UnansweredError:
+            self.bench.renew()
+        return observation.snapshots.get(Viewpoint.FRESH, Snapshot())
+
+
+def _strike(trial: FaultTrial, fault: Fault) -> None:
+    plan = Plan(fault, Place(Event.START))
+    with trial.bench.storage(plan).following(plan):
+        pass
