@@ -24,7 +24,7 @@ from saverproof.judging.store_check import NEVER_USED, answers_unknown_alike, ch
 from saverproof.programs.model.records import Address, delta_channels
 from saverproof.programs.steps import definitions as steps
 from saverproof.savers.execution.calls import prune_arguments
-from saverproof.scripts.complaints import compare, complain, unequal
+from saverproof.scripts.complaints import compare, complain, guarded, unequal
 from saverproof.scripts.source import literal
 from saverproof.scripts.statements import remove, write
 from saverproof.scripts.writer import ScriptWriter
@@ -280,14 +280,21 @@ def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
     return found
 
 
+_REBUILDING = "its delta channels to be rebuilt"
+
+
 def _judge_delta_chains(context: Context, before: Rebuilt, fact: facts.Fact) -> None:
     for (address, channel), expected in before.items():
         # If a nested call began at a checkpoint that is gone, nothing of it has to be kept.
         if context.model.record(address) is not None:
             shown = rebuilt(context, address, channel)
-            if not (expected.unclear or shown.unclear):
-                alike = same_rebuilt(expected, shown)
-                context.facts.judge(alike, fact, address, expected, shown, look=_REBUILT)
+            if not expected.is_known or shown.unclear:
+                continue
+            if shown.raised is not None:
+                context.facts.differ(fact, address, _REBUILDING, shown.raised, look=_REBUILT)
+                continue
+            alike = same_rebuilt(expected, shown)
+            context.facts.judge(alike, fact, address, expected, shown, look=_REBUILT)
 
 
 def _show_rebuilt(writer: ScriptWriter, step: steps.Step, difference: Difference) -> None:
@@ -301,6 +308,11 @@ def _show_rebuilt(writer: ScriptWriter, step: steps.Step, difference: Difference
     at = writer.at(difference.address)
     writer.say(f"at, channels = {at}, {literal(list(channels))}")
     walked = walk_source(writer, "at", "channels")
+    if isinstance(difference.observed, Raised):
+        writer.say(walked)
+        write(step, writer)
+        guarded(writer, [walked], _REBUILDING, difference.observed.error)
+        return
     writer.say(f"expected = {walked}")
     write(step, writer)
     writer.say(f"observed = {walked}", f"found = {writer.ask('get_tuple', 'at')}")

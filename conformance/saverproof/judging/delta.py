@@ -27,13 +27,20 @@ class ChannelHistory:
     """The writes of a channel's ancestors, oldest first, and the stored value that they follow.
 
     ``seed`` is that value as a one-element tuple, or empty if there is none. ``unclear`` is True if
-    the checkpoint is not there, or the walk met one that cannot be read, or a stored None, which a
-    saver may or may not take for a value.
+    the checkpoint is not there, or cannot be read, or the walk met a stored None, which a saver may
+    or may not take for a value. ``raised`` is what reading an ancestor raised: nothing can be
+    rebuilt then.
     """
 
     writes: tuple[Any, ...]
     seed: tuple[Any, ...]
     unclear: bool = False
+    raised: Raised | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """True if it tells what the channel is rebuilt from."""
+        return not self.unclear and self.raised is None
 
 
 UNCLEAR = ChannelHistory((), (), unclear=True)
@@ -51,7 +58,7 @@ def walk(context: Context, config: dict[str, Any], channel: str) -> ChannelHisto
             break
         found = context.attempt(partial(context.reader.get_tuple, cursor))
         if isinstance(found, Raised):
-            return UNCLEAR
+            return ChannelHistory((), (), raised=found)
         if found is None:
             break
         pending = field(found, "pending_writes") or []
@@ -104,7 +111,7 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
     context.facts.compare(facts.CHANNELS, None, asked, sorted(answer), look=_HISTORY)
     for channel in step.channels:
         expected = walk(context, config, channel)
-        if expected.unclear or channel not in answer:
+        if not expected.is_known or channel not in answer:
             continue
         entry = answer[channel]
         seed = (entry["seed"],) if "seed" in entry else ()

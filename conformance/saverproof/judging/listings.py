@@ -177,9 +177,10 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
         straight.differences[0].explains += log.differences
         return
     context.facts.masked += log.masked
-    for difference in log.differences:
-        difference.cause = difference.cause or Cause.LISTING_ALONE
-        context.facts.differences.append(difference)
+    if address not in context.unreadable:
+        for difference in log.differences:
+            difference.cause = difference.cause or Cause.LISTING_ALONE
+    context.facts.differences += log.differences
 
 
 def _trust_values_again(model: Model, record: Record, address: Address) -> None:

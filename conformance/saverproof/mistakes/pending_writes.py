@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from langgraph.checkpoint.base import CheckpointTuple
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Shelf, WriteRow
@@ -171,6 +172,40 @@ class EmptyBatchClearsTheTask(ReferenceSaver):
             of_batch = stored.get(self._writes_id(config), {})
             for key in [key for key, row in of_batch.items() if row.task_id == task_id]:
                 del of_batch[key]
+
+
+def _unpacked(found: CheckpointTuple) -> CheckpointTuple:
+    if found.pending_writes:
+        raise ValueError("too many values to unpack (expected 3)")
+    return found
+
+
+@mistake("pending-writes/complete", "get_tuple unpacks rows of writes wrongly, and list rightly")
+class WritesCannotBeGot(ReferenceSaver):
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return _unpacked(found)
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, Any]:
+        # A saver without a method of its own walks by get_tuple, as its base class does.
+        return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
+
+
+@mistake(
+    "pending-writes/complete", "rows of writes are unpacked wrongly: what has some is unreadable"
+)
+class WritesCannotBeRead(WritesCannotBeGot):
+    def _listed(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return _unpacked(found)
+
+
+@mistake(
+    "pending-writes/same-in-list", "list unpacks rows of writes wrongly, and get_tuple rightly"
+)
+class WritesCannotBeListed(ReferenceSaver):
+    def _listed(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return _unpacked(found)
 
 
 @mistake("pending-writes/same-in-list", "a query per listed checkpoint was too dear: None")

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from langgraph.checkpoint.base import CheckpointTuple
+
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
@@ -121,6 +123,23 @@ class PruneTakesDeltaWrites(ReferenceSaver):
             newest = max(shelf.checkpoints, default="")
             for id in [id for id in shelf.writes if id != newest]:
                 self._drop_writes(shelf, id)
+
+
+@mistake(
+    "deletion/prune-keeps-delta-chain", "the chain is kept, and cannot be read without its metadata"
+)
+class PruneTakesMetadataOfTheChain(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            for id, row in shelf.checkpoints.items():
+                if id != self._newest(shelf):
+                    shelf.checkpoints[id] = replace(row, metadata=self._dump_metadata({}))
+
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        if not found.metadata:
+            raise KeyError("step")
+        return found
 
 
 @mistake(

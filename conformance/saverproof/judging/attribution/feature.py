@@ -15,7 +15,7 @@ from saverproof.programs.values import CATALOGUE, Value
 NEVER_BEHIND_A_FEATURE = frozenset(
     {identity.INPUTS_UNTOUCHED.id, isolation.WORKSPACES.id, channels.VERSIONS_INCREASE.id}
 )
-"""Contracts whose breach needs no further question: no feature of the program excuses it."""
+"""Contracts whose breach needs no further question, unless a feature is made for them."""
 
 Kind = type[Put] | type[PutWrites]
 
@@ -47,9 +47,11 @@ class Feature(Trait):
 
     def may_be_behind(self, contract: str) -> bool:
         """Return whether to ask about the feature when this contract is broken."""
-        if contract in self.never_for or contract in NEVER_BEHIND_A_FEATURE:
+        if contract in self.never_for:
             return False
-        return not self.only_for or contract in self.only_for
+        if not self.only_for:
+            return contract not in NEVER_BEHIND_A_FEATURE
+        return contract in self.only_for
 
 
 def _values(step: Step) -> list[Value]:

@@ -42,6 +42,7 @@ from saverproof.judging.attribution.odd_names import (
 from saverproof.judging.scenes.abandoned_list import AbandonList
 from saverproof.judging.scenes.clones import CLONES
 from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
 from saverproof.programs import renaming, rewriting, rewriting_batches
@@ -127,6 +128,7 @@ def _played(*kinds: type[Scene], facts: frozenset[str] = frozenset()) -> Feature
 
 
 REFUSED = frozenset({"raised", "unreadable"})
+_UNREADABLE = frozenset({facts.UNREADABLE.name})
 LIFE = (
     between(
         lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id, _is(Step), rewriting.begun, facts=REFUSED
@@ -280,6 +282,11 @@ FEATURES: tuple[Feature, ...] = (
         )
     ),
     _played(RefuseValue, facts=REFUSED),
+    # A saver that does not keep what it is given does not keep it in a second workspace, either.
+    replace(
+        _played(Elsewhere, facts=REFUSED | {facts.MISSING.name}),
+        only_for=frozenset({isolation.WORKSPACES.id}),
+    ),
     between(COMPLETE, _is(PutWrites), rewriting_batches.distinct_channels, COMPLETE, INDEX),
     between(COMPLETE, _writes_none, rewriting_batches.without_nones, COMPLETE, INDEX),
     between(serialization.CHANNEL_VALUES.id, _puts_none, rewriting.put_no_nones, facts=REFUSED),
@@ -303,6 +310,13 @@ FEATURES: tuple[Feature, ...] = (
         *WRITES,
     ),
     between(
+        pending_writes.EARLY_WRITES_KEPT.id,
+        _is(PutWrites),
+        rewriting_batches.early_on_time,
+        identity.PUT_RETURNS_ADDRESS.id,
+        facts=_UNREADABLE,
+    ),
+    between(
         pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting_batches.writes_on_time, *WRITES
     ),
     between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting_batches.all_on_time, *WRITES),
@@ -323,6 +337,22 @@ FEATURES: tuple[Feature, ...] = (
         serialization.METADATA.id,
         lambda key: key in _PLAIN_KEYS,
         only_for=frozenset({identity.PUT_RETURNS_ADDRESS.id}),
+    ),
+    # It can be read while it has no writes: what they are does not matter, or they were told above.
+    between(
+        COMPLETE,
+        _is(PutWrites),
+        rewriting.without(PutWrites),
+        identity.PUT_RETURNS_ADDRESS.id,
+        channels.HISTORY_IMMUTABLE.id,
+        facts=_UNREADABLE,
+    ),
+    between(
+        pending_writes.SAME_IN_LIST.id,
+        _is(PutWrites),
+        rewriting.without(PutWrites),
+        identity.LIST_SELECTS.id,
+        facts=frozenset({facts.RAISED.name}),
     ),
 )
 """All features, in the order in which they are tried: those that an author would name come

@@ -26,6 +26,7 @@ from saverproof.savers.execution.versions import versions_of
 from saverproof.scripts.complaints import complain, guarded
 from saverproof.scripts.writer import ScriptWriter
 
+_CHANGES = (("notes", Value("integer", -1)),)
 _SEEN = Fact("seen", "what is stored elsewhere is seen")
 _PUT = Fact("put", "storing it changes what is stored elsewhere")
 
@@ -57,8 +58,15 @@ class Elsewhere(Scene):
         seen_there, put_there = answer
         address = (self.thread, "", self.number)
         self.compare(context, _SEEN, address, [], seen_there)
-        self.compare(context, _PUT, address, {"notes": -1}, put_there)
+        if put_there is None:
+            context.facts.by(self).differ(facts.MISSING, address, "the checkpoint", None)
+        else:
+            self.compare(context, _PUT, address, {"notes": -1}, put_there)
         check_store(context)
+
+    def plain(self) -> Step:
+        """Return the same put into the workspace at hand."""
+        return Put(self.thread, "", self.number, changes=_CHANGES)
 
     def _visit(self, context: Context) -> tuple[list[Any], Any]:
         """Return what a second workspace shows of the first, and of what was put into it."""
@@ -80,8 +88,7 @@ class Elsewhere(Scene):
                     log.differ(facts.UNKNOWN_RAISES, address, None, found, cause=cause)
                 shown.append(found)
             seen = [field(item, "config") for item in shown if shown_id(item) is not None]
-            changes = (("notes", Value("integer", -1)),)
-            calls.make(driver, Put(self.thread, "", self.number, changes=changes))
+            calls.make(driver, Put(self.thread, "", self.number, changes=_CHANGES))
             there = calls.make(driver, GetTuple(self.thread, "", self.number))
             checkpoint = field(there, "checkpoint")
             values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
