@@ -15,7 +15,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            id to count), ``findings``, ``handed`` (findings of contracts of other families),
            ``unsettled`` (contract id to ``times``, ``why``, ``steps`` and ``program``: differences
            that nothing explains), ``excuses`` (contract id to ``known`` and ``baseline``, as
-           findings have them, for what is unsettled), ``unknown``, ``unexercised`` and
+           findings have them, for what is unsettled), ``hidden_by`` (contract id to the
+           contracts whose breach is in the way of judging it), ``unknown``, ``unexercised`` and
            ``inapplicable`` (contract id to reason), ``operations``, ``saver_s``, ``total_s``,
            ``extra`` (sections: faults, crash, power, concurrency, cost, resources, programs, axes,
            budget, differences) and ``stale``.
@@ -36,6 +37,7 @@ from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
 from saverproof_reports.axes import merge_axes
 from saverproof_reports.carry_over import continued
+from saverproof_reports.hidden import in_the_way, not_answered
 from saverproof_reports.sections import (
     merge_concurrency,
     merge_costs,
@@ -147,10 +149,17 @@ def _judged(
     contracts = [
         _contract(contract, saver, items, unreported, versions) for contract in saver["contracts"]
     ]
+    hiding = in_the_way(items, contracts)
+    contracts = [
+        _contract(contract, saver, items, unreported, versions, hides=contract["id"] in hiding)
+        for contract in saver["contracts"]
+    ]
     verdicts = _verdicts(contracts)
-    asked = {one["id"] for one in saver["contracts"] if one.get("selected", True)}
+    asked = {one["id"] for one in saver["contracts"] if one.get("selected", True)} | hiding
     open_ = unsettled(items, verdicts, asked)
     contracts = [with_unsettled(one, open_.get(one["id"]), lenient=lenient) for one in contracts]
+    left = not_answered(items, contracts)
+    contracts = [with_unsettled(one, left.get(one["id"]), lenient=lenient) for one in contracts]
     beside = list(_beside(saver, items, contracts, versions))
     differences = [extra["differences"] for extra in extras if extra.get("differences")]
     return {
@@ -206,12 +215,15 @@ def _contract(
     items: list[Event],
     unreported: list[tuple[str, str]],
     versions: Mapping[str, str],
+    *,
+    hides: bool = False,
 ) -> dict[str, Any]:
+    """Return a contract with its verdict. One that ``hides`` a must counts as asked for."""
     identity, family = contract["id"], contract["family"]
     evidence = Evidence(inapplicable=contract.get("reason"))
-    evidence.selected = contract.get("selected", True)
+    evidence.selected = hides or contract.get("selected", True)
     evidence.unreported = [api for planned, api in unreported if planned == family]
-    evidence.ran = any(
+    evidence.ran = hides or any(
         item["family"] == family and _is_shown_by(contract, item["api"]) for item in items
     )
     for item in items:
@@ -225,7 +237,7 @@ def _contract(
     verdict, reason = decide(evidence, violations)
     return {
         **contract,
-        "selected": contract.get("selected", True) and reason != NOT_SELECTED,
+        "selected": evidence.selected and reason != NOT_SELECTED,
         "verdict": verdict,
         "reason": reason,
         "checked": evidence.checked,

@@ -38,8 +38,7 @@ def unsettled(
         for names, seen in _left_by(item, verdicts):
             for name in names:
                 if name in asked and verdicts.get(name) not in SETTLES:
-                    excuse = item.get("excuses", {}).get(name, {})
-                    part = _entry(item, names, seen, excuse)
+                    part = entry_of(item, name, names, seen)
                     found[name] = joined_unsettled(found[name], part) if name in found else part
     return found
 
@@ -56,7 +55,8 @@ def _left_by(item: Data, verdicts: Mapping[str, str]) -> Iterator[tuple[Sequence
             yield left["contracts"], {"why": _ELSEWHERE, **left}
 
 
-def _entry(item: Data, names: Sequence[str], seen: Data, excuse: Data) -> dict[str, Any]:
+def entry_of(item: Data, name: str, names: Sequence[str], seen: Data) -> dict[str, Any]:
+    """Return what an item saw as the entry ``unsettled`` of one of the contracts in question."""
     return {
         "times": seen["times"],
         "why": seen["why"],
@@ -64,7 +64,7 @@ def _entry(item: Data, names: Sequence[str], seen: Data, excuse: Data) -> dict[s
         "program": seen.get("program"),
         "contracts": list(names),
         "seen_by": [{"family": item["family"], "api": item["api"], "times": seen["times"]}],
-        **excuse,
+        **item.get("excuses", {}).get(name, {}),
     }
 
 
@@ -157,8 +157,8 @@ def groups(contracts: Iterable[Data]) -> list[list[Data]]:
     found: dict[tuple[str, ...], list[Data]] = {}
     for one in contracts:
         if entry := one.get("unsettled"):
-            # Without a program nothing says that two contracts have anything in common.
-            key = tuple(entry["steps"]) or (one["id"],)
+            # Without a program, only what the item says tells that they have something in common.
+            key = tuple(entry["steps"]) or tuple(entry["contracts"])
             found.setdefault(key, []).append(one)
     return sorted(found.values(), key=_rank)
 

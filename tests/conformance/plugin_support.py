@@ -93,7 +93,8 @@ def judge(plan, progress):
     return {"checked": checked, "findings": findings, "unknown": act.get("unknown", {}),
             "inapplicable": {}, "unexercised": act.get("unexercised", {}), "operations": 100,
             "saver_s": 0.1, "total_s": 0.2, "extra": act.get("extra", {}),
-            "unsettled": act.get("unsettled", {}), "handed": handed}
+            "unsettled": act.get("unsettled", {}), "handed": handed,
+            "hidden_by": act.get("hidden_by", {})}
 
 
 def replay(data, progress):

@@ -40,6 +40,7 @@ def outcome() -> Outcome:
         total_s=0.0,
         unsettled={"upsert/put-replaces": SEEN, "ordering/writes-sorted": SEEN},
         handed=(finding("ordering/writes-sorted"),),
+        hidden_by={"upsert/reput-keeps-writes": ("upsert/put-is-idempotent",)},
     )
 
 
@@ -49,9 +50,9 @@ def test_what_an_item_leaves_open_and_hands_on_goes_through_json() -> None:
 
 def test_an_outcome_without_either_is_read() -> None:
     data = asdict(outcome())
-    del data["unsettled"], data["handed"]
+    del data["unsettled"], data["handed"], data["hidden_by"]
     read = Outcome.from_json(data)
-    assert (read.unsettled, read.handed) == ({}, ())
+    assert (read.unsettled, read.handed, read.hidden_by) == ({}, (), {})
 
 
 def test_of_what_was_not_asked_about_only_what_is_handed_on_is_kept() -> None:
@@ -59,3 +60,11 @@ def test_of_what_was_not_asked_about_only_what_is_handed_on_is_kept() -> None:
     assert about.unsettled == {"upsert/put-replaces": SEEN}
     assert about.findings == ()
     assert [one.contract for one in about.handed] == ["ordering/writes-sorted"]
+    assert about.hidden_by == {}
+
+
+def test_what_is_in_the_way_of_what_was_asked_about_is_handed_on() -> None:
+    about = outcome().about(["upsert/reput-keeps-writes"])
+    assert about.findings == ()
+    handed = [one.contract for one in about.handed]
+    assert handed == ["ordering/writes-sorted", "upsert/put-is-idempotent"]

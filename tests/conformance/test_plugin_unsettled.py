@@ -140,6 +140,60 @@ def test_what_nobody_asked_about_is_told_in_one_line(project: Project, narrowed:
     assert contracts(result)[SORTED]["verdict"] == "not-exercised"
 
 
+@pytest.mark.parametrize("narrowed", [UPSERT, f"--saver-contracts={REPLACES}"])
+def test_what_is_in_the_way_of_a_must_fails_the_run(project: Project, narrowed: str) -> None:
+    """Nobody asked about it, and what was asked about could not be judged beside it."""
+    project.script(
+        upsert={
+            "handed": [SORTED, "filter/equality"],
+            "unreached": [REPLACES],
+            "unexercised": {REPLACES: f"{SORTED} stands in the way"},
+            "hidden_by": {REPLACES: [SORTED]},
+        }
+    )
+    result = project.judge(narrowed, "--saver-api=sync")
+    assert result.status == 1, result.output
+    assert f"VIOLATED {SORTED} (sync): it is gone" in result.output
+    assert "seen beside what was asked: filter/equality" in result.output
+    found = contracts(result)
+    assert (found[SORTED]["verdict"], found[SORTED]["selected"]) == ("violated", True)
+    assert found[REPLACES]["verdict"] == "not-exercised"
+    project.write("known.toml", f'[[known]]\nid = "{SORTED}"\nreason = "by design"\n')
+    assert project.judge(narrowed, "--saver-known=known.toml").status == 0
+
+
+def test_advice_that_is_hidden_fails_nothing(project: Project) -> None:
+    advice = "pending-writes/namespace-defaults"
+    project.script(
+        **{
+            "pending-writes": {
+                "handed": [SORTED],
+                "unreached": [advice],
+                "unexercised": {advice: f"{SORTED} stands in the way"},
+                "hidden_by": {advice: [SORTED]},
+            }
+        }
+    )
+    result = project.judge("--saver-families=pending-writes")
+    assert result.status == 0, result.output
+    assert f"seen beside what was asked: {SORTED}" in result.output
+
+
+def test_musts_whose_own_calls_are_answered_wrongly_are_unsettled(project: Project) -> None:
+    why = "get_tuple, ValueError: too many values"
+    wrong = dict.fromkeys((REPLACES, "upsert/put-is-idempotent"), why)
+    act = {"unreached": [*wrong], "unknown": wrong, "hidden_by": dict.fromkeys(wrong, ())}
+    project.script(upsert=act)
+    result = project.judge(UPSERT, "--saver-api=sync")
+    assert result.status == 1, result.output
+    assert result.output.count("UNSETTLED") == 1
+    assert f"why       {why}" in result.output
+    project.script(upsert={**act, "findings": ["upsert/reput-keeps-writes"]})
+    explained = project.judge(UPSERT, "--saver-api=sync")
+    assert explained.status == 1
+    assert "UNSETTLED" not in explained.output, "what is broken explains it"
+
+
 def test_listed_findings_of_other_families_are_known(project: Project) -> None:
     project.write("known.toml", f'[[known]]\nid = "{SORTED}"\nreason = "by design"\n')
     project.script(upsert={"handed": [SORTED]})

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from saverproof.capability import Capability
-from saverproof.families.tally import Tally
+from saverproof.families.tally import Tally, hidden
 from saverproof.programs.axes.crossing import AxisAccount
 from saverproof.programs.axes.log import AxisLog
 
 
-def tell_of_axes(tally: Tally, touched: AxisLog, able: frozenset[str], *, heavy: bool) -> None:
+def tell_of_axes(
+    tally: Tally,
+    touched: AxisLog,
+    able: frozenset[str],
+    *,
+    heavy: bool,
+    broken: Sequence[str] = (),
+) -> None:
     """Report the points that were touched. Mark contracts about points that were not as not
     exercised.
+
+    What is ``broken`` is then in the way: the programs reach all points of a saver that keeps what
+    it is given.
     """
     account = AxisAccount(tally.plan.family, able, heavy, touched)
     tally.sections["axes"] = account.as_data()
     # A saver that keeps the newest checkpoint alone has few of the points of a history.
     if Capability.HISTORY in able:
         for contract, gap in account.gaps().items():
-            tally.not_exercised([contract], gap)
+            if broken:
+                tally.hide([contract], hidden(gap, ", ".join(broken)), broken)
+            else:
+                tally.not_exercised([contract], gap)

@@ -130,24 +130,38 @@ class Outcome:
     """
     handed: tuple[Finding, ...] = ()
     """Violations of other families' contracts that this item saw. They count if the run judges
-    those families and their own items did not find them.
+    those families and their own items did not find them, or if they are in the way of a must.
+    """
+    hidden_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Contract id -> the contracts whose breach is in the way of judging it. There is none if
+    calls that it needs are answered wrongly, and nobody knows which contract that breaks.
     """
 
     def about(self, contracts: Collection[str] | None) -> Self:
         """Return the outcome without what it says of contracts other than these; None keeps all.
 
-        Violations handed to other families stay: the report shows them even if nobody asked.
+        Violations handed to other families stay: the report shows them even if nobody asked. So
+        does what is in the way of judging these contracts.
         """
         if contracts is None:
             return self
+        hidden_by = {n: behind for n, behind in self.hidden_by.items() if n in contracts}
+        in_the_way = {one for behind in hidden_by.values() for one in behind} - {*contracts}
+        handed = tuple(one for one in self.findings if one.contract in in_the_way)
         return replace(
             self,
             checked={name: n for name, n in self.checked.items() if name in contracts},
             findings=tuple(one for one in self.findings if one.contract in contracts),
+            handed=(*self.handed, *handed),
+            hidden_by=hidden_by,
             unknown={name: why for name, why in self.unknown.items() if name in contracts},
             inapplicable={n: why for n, why in self.inapplicable.items() if n in contracts},
             unexercised={n: why for n, why in self.unexercised.items() if n in contracts},
-            unsettled={name: seen for name, seen in self.unsettled.items() if name in contracts},
+            unsettled={
+                name: seen
+                for name, seen in self.unsettled.items()
+                if name in contracts or name in in_the_way
+            },
         )
 
     @classmethod
@@ -157,4 +171,5 @@ class Outcome:
             name: tuple(Finding.from_json(finding) for finding in data.get(name, ()))
             for name in ("findings", "handed")
         }
-        return cls(**{**data, **found})
+        hidden_by = {name: tuple(behind) for name, behind in data.get("hidden_by", {}).items()}
+        return cls(**{**data, **found, "hidden_by": hidden_by})

@@ -88,7 +88,8 @@ class Tally:
     _inapplicable: dict[str, str] = field(default_factory=dict)
     _ruled_out: dict[str, str] = field(default_factory=dict)
     _unexercised: dict[str, str] = field(default_factory=dict)
-    _given_up: dict[str, str] = field(default_factory=dict)
+    _given_up: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    _hidden_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
     _last_beat: float = 0.0
 
@@ -146,13 +147,27 @@ class Tally:
         for name in names:
             self._unexercised.setdefault(name, why)
 
-    def give_up(self, contract: str, why: str, behind: str) -> None:
-        """Record that a check could not judge a contract, because the contract ``behind`` is
-        broken.
+    def hide(self, names: Iterable[str], why: str, behind: Iterable[str]) -> None:
+        """Mark contracts as not exercised, because those ``behind`` are broken."""
+        in_the_way = tuple(behind)
+        for name in names:
+            if name not in self._unexercised:
+                self._unexercised[name] = why
+                self._hidden_by[name] = in_the_way
+
+    def not_answered(self, names: Iterable[str], why: str) -> None:
+        """Mark contracts as unknown, because calls that they need are answered wrongly."""
+        for name in names:
+            if name not in self.unknown:
+                self.unknown[name] = why
+                self._hidden_by[name] = ()
+
+    def give_up(self, contract: str, why: str, *behind: str) -> None:
+        """Record that a check could not judge a contract, because those ``behind`` are broken.
 
         If no other check judges it either, it is not exercised.
         """
-        self._given_up.setdefault(contract, hidden(why, behind))
+        self._given_up.setdefault(contract, (hidden(why, ", ".join(behind)), behind))
 
     def note(self, text: str) -> None:
         """Add a line on the item as a whole, unless it is there."""
@@ -208,7 +223,7 @@ class Tally:
         ruled_out = {n: w for n, w in self._ruled_out.items() if n not in found | checked.keys()}
         left = applicable - found - ruled_out.keys()
         for name in left & self._given_up.keys() - checked.keys():
-            self.not_exercised([name], self._given_up[name])
+            self.hide([name], *self._given_up[name])
         if self.budget.left_out:
             self.not_exercised((n for n in left if n not in checked), self.budget.reason)
         if self.budget.limit_s is not None:
@@ -228,4 +243,5 @@ class Tally:
             extra=self.sections | {"differences": account.as_data()},
             unsettled={n: seen for n, seen in self.unsettled.items() if n not in found},
             handed=tuple(self.handed),
+            hidden_by={name: behind for name, behind in self._hidden_by.items() if name in left},
         )

@@ -181,7 +181,7 @@ class AtomicityJudging:
             self.record.counted(sweep)
         # An operation of which nothing is judged might break anything.
         for operation in failing.keys() - {sweep.scenario.operation for sweep in sweeps}:
-            self.tally.unsure(self.tally.wanted, failing[operation])
+            self.tally.not_answered(self.tally.wanted, failing[operation])
         return sweeps
 
     def _sweep(self, bench: FaultBench, sweeps: list[FaultSweep], effort: FaultEffort) -> None:

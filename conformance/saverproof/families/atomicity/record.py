@@ -189,7 +189,7 @@ class FaultRecord:
 
     def nothing_known(self, why: str) -> None:
         """No operation could be tried at all."""
-        self.tally.unsure((WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS), why)
+        self.tally.not_answered((WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS), why)
 
     def tried_randomly(self, injected: int) -> None:
         """Take in a random program: its faults are counted together."""

@@ -101,8 +101,8 @@ class SceneRecord:
             )
             if behind:
                 why = f"one caller alone is shown the same ({problem.sort})"
-                names = ", ".join(sorted(behind))
-                self.tally.not_exercised([problem.contract], hidden(why, names))
+                names = sorted(behind)
+                self.tally.hide([problem.contract], hidden(why, ", ".join(names)), names)
 
     def as_data(self) -> dict[str, Any]:
         """For the report."""

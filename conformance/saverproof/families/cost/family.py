@@ -138,7 +138,7 @@ class CostJudging:
             return
         trouble = next((one.trouble for one in asked if one.trouble), "")
         if trouble:
-            tally.unsure([contract], trouble)
+            tally.not_answered([contract], trouble)
         elif missing := self._missing(asked):
             tally.not_exercised([contract], "; ".join(missing))
         elif asked and len(asked) == len(planned):

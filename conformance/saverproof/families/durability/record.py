@@ -140,7 +140,7 @@ class KillRecord:
         """Processes hung so often that no more were tried: nothing is known to hold."""
         if REOPENS in self.found:
             why = "kills left a store at which processes hang, and no more were tried"
-            self.tally.not_exercised(contracts, hidden(why, REOPENS))
+            self.tally.hide(contracts, hidden(why, REOPENS), [REOPENS])
         else:
             self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
 
@@ -182,14 +182,14 @@ class KillRecord:
             self.tally.differences.note(SURVIVES if lost else contract, self._doubted[contract])
             if lost:
                 why = "what a deletion left in part may have been lost before"
-                self.tally.not_exercised([contract], hidden(why, SURVIVES))
+                self.tally.hide([contract], hidden(why, SURVIVES), [SURVIVES])
             else:
                 keep_plainest(self.found, contract, trial)
         # The kill in the middle is the one that tells: those around it are not enough.
         for contract, times in self._given_up.items():
             kills = "1 kill" if times == 1 else f"{times} kills"
             why = f"{kills} left a store that cannot be used"
-            self.tally.not_exercised([contract], hidden(why, REOPENS))
+            self.tally.hide([contract], hidden(why, REOPENS), [REOPENS])
 
     def killed_graph(self, operation: str, outcome: KillOutcome) -> None:
         """Take in a graph that was killed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -129,8 +129,10 @@ class FunctionalJudging:
         tally.handed += [finding(self.target, plan.api, one, alike=alike) for one, alike in handed]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
-        tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy)
-        self._settle(search)
+        broken = self._broken(search)
+        in_the_way = () if tally.budget.left_out else broken
+        tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy, broken=in_the_way)
+        self._settle(search, broken)
 
     def _tell_of_shared_store(self) -> None:
         """Mark as not exercised what a shared store keeps the run from trying.
@@ -143,28 +145,46 @@ class FunctionalJudging:
         unreached = (name for name in self.tally.wanted if not self.tally.checked[name])
         self.tally.not_exercised(unreached, SHARED_STORE.format("what others may be in"))
 
-    def _settle(self, search: ProgramSearch) -> None:
+    def _broken(self, search: ProgramSearch) -> list[str]:
+        """Return the contracts that are broken, or may be where nothing that was seen is shown."""
+        shown = {one.contract for one in (*self.tally.findings, *self.tally.handed)}
+        return sorted(shown or {*search.diagnosis.contracts, *search.ledger.names})
+
+    def _settle(self, search: ProgramSearch, broken: Sequence[str]) -> None:
         """Tell the tally which contracts are not known to hold.
 
-        They have differences that no finding predicts, or are hidden by what else is broken.
+        They have differences that no finding predicts, or are hidden by what is ``broken``.
         """
-        tally, ledger = self.tally, search.ledger
+        tally = self.tally
         shown = [found.contract for found in tally.findings]
         tally.unsettled |= self._unexplained(search, shown)
-        if behind := sorted({*shown, *search.diagnosis.contracts}):
-            missed = {name for name in tally.wanted if not tally.checked[name]}
-            names = ", ".join(behind)
-            why = f"all that it speaks of comes out wrong, by {names}: mend that first"
-            tally.not_exercised(missed & ledger.names, why)
-            # An answer that what is broken predicts is neither a look at these nor a difference.
-            hidden = (name for name in missed if is_implied(name, behind))
-            why = f"nothing could look at it beside what is broken: {names}; mend that first"
-            tally.not_exercised(hidden, why)
+        for name in sorted(tally.wanted) if broken else ():
+            if not tally.checked[name]:
+                self._hide(search, name, broken)
         for mistake in self._not_ruled_out(search):
             del tally.checked[mistake.breaks]
-            before = ", ".join(behind or sorted(ledger.names))
-            why = f"{before} may hide this mistake: {mistake.note}; mend the former first"
-            tally.not_exercised([mistake.breaks], why)
+            why = (
+                f"{', '.join(broken)} may hide this mistake: {mistake.note}; mend the former first"
+            )
+            tally.hide([mistake.breaks], why, broken)
+
+    def _hide(self, search: ProgramSearch, name: str, broken: Sequence[str]) -> None:
+        """Mark a contract that was not judged as hidden by those that are ``broken``."""
+        if behind := search.from_which_follow(name):
+            why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
+            self.tally.hide([name], why, behind)
+            return
+        # An answer that what is broken predicts is neither a look at these nor a difference.
+        behind = [one for one in broken if is_implied(name, [one])]
+        if not behind and not self.tally.budget.left_out:
+            # The programs were all run, and reach it where nothing is broken.
+            behind = [*broken]
+        if not behind:
+            return
+        why = (
+            f"nothing could look at it beside what is broken: {', '.join(behind)}; mend that first"
+        )
+        self.tally.hide([name], why, behind)
 
     def _unexplained(self, search: ProgramSearch, shown: Collection[str]) -> dict[str, Unsettled]:
         """Return the unexplained differences by contract, each with the shortest program that shows

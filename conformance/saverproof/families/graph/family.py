@@ -131,7 +131,7 @@ class GraphJudging:
         self.tally.agreed(own, comparison.steps)
         if not comparison.steps:
             why = "each graph that shows it comes out otherwise before"
-            self.tally.give_up(own, why, ", ".join(comparison.differences))
+            self.tally.give_up(own, why, *comparison.differences)
 
     def _beat(self) -> None:
         self.tally.operations = self.bench.calls

@@ -128,6 +128,10 @@ class Diagnosis:
             return compare(run, None)
         return self._compare(run, self.mistakes)
 
+    def predicts(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> bool:
+        """Return whether a saver with this mistake alone shows a breach of a run as well."""
+        return any(breach is each for each in self._compare(run, [mistake]).predicted)
+
     def _compare(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> Compared:
         # Comparisons are kept: the same runs are compared again and again.
         known: dict[tuple[str, ...], Compared] = run.notes.setdefault("compared", {})

@@ -7,10 +7,14 @@ from saverproof.families.machines.following import Following
 from saverproof.families.machines.ledger import LedgerEntry
 from saverproof.families.machines.prediction import compare
 from saverproof.families.machines.showing import STEPS_TO_BLAME
+from saverproof.families.machines.trials import ProgramRun
 from saverproof.families.machines.violations import plain
+from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.programs.steps.definitions import Program
 
+_MOST_TO_ASK = 5
+"""Differences of one contract for which it is asked what they follow from: each may take a run."""
 _LAST_ALLOWANCE = 8_000
 """Calls that may be spent at the end of an item on differences that are not settled."""
 
@@ -56,6 +60,30 @@ class ProgramSearch(Following):
             if compare(run, predictor.predict(run, [mistake])).predicted
         )
         return min(programs, key=calls_in, default=())
+
+    def from_which_follow(self, name: str) -> list[str]:
+        """Return the broken contracts that explain the differences first blamed on ``name``.
+
+        The result is empty if there are no such differences.
+        """
+        seen = [
+            (entry.run, breach)
+            for entry in self.ledger.entries
+            for breach in entry.run.breaches
+            if breach.contract == name
+        ]
+        found: set[str] = set()
+        for run, breach in seen[:_MOST_TO_ASK]:
+            found |= self._broken_in(run, breach)
+        return sorted(found - {name})
+
+    def _broken_in(self, run: ProgramRun, breach: Breach) -> set[str]:
+        """Return the broken contracts that one breach follows from."""
+        known = self.diagnosis.mistakes
+        if any(breach is each for each in self.diagnosis.compare(run).predicted):
+            alone = {each.breaks for each in known if self.diagnosis.predicts(run, breach, each)}
+            return alone or {each.breaks for each in known}
+        return {one.contract for one in (*self.violations, *self.others) if one.mistake is None}
 
     def settle_the_rest(self) -> None:
         """Look once more at unsettled breaches: the shortest program of each contract."""

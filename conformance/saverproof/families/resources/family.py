@@ -100,7 +100,7 @@ class ResourcesJudging:
             return
         trouble = next((one.trouble for one in self._measured if one.trouble), "")
         if trouble:
-            tally.unsure([FLAT.id], trouble)
+            tally.not_answered([FLAT.id], trouble)
         elif len(self._measured) == planned:
             tally.agreed(FLAT.id, sum(one.times[-1] for one in self._measured))
 

@@ -220,7 +220,8 @@ def _plain(seen: Unsettled) -> dict[str, Any]:
 def _in_question(outcome: Outcome) -> set[str]:
     """Return the contracts that may be broken by differences which the item could not settle."""
     elsewhere = outcome.extra.get("differences", {}).get("elsewhere", ())
-    return {*outcome.unsettled, *(name for left in elsewhere for name in left["contracts"])}
+    named = (name for left in elsewhere for name in left["contracts"])
+    return {*outcome.unsettled, *outcome.hidden_by, *named}
 
 
 def _recorded(program: Any) -> dict[str, Any]:
