@@ -16,7 +16,7 @@ from saverproof import Postgres, Workspace
 from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.savers.targets.target import Target
-from tests.reference.sqlite import PUT, SqliteReference
+from tests.reference.sqlite import PLACE, PUT, SqliteReference
 
 TABLES = (
     'CREATE TABLE IF NOT EXISTS checkpoints (thread TEXT COLLATE "C", ns TEXT COLLATE "C", '
@@ -30,7 +30,6 @@ TABLES = (
 SET_UP_BY_ONE = "SELECT pg_advisory_xact_lock(8562)"
 CONFLICT = "ON CONFLICT (thread, ns, id, task, position) "
 WRITE = f"INSERT INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {CONFLICT}"
-PLACE = "thread = ? AND ns = ? AND id = ?"
 REPLACE = (
     "DO UPDATE SET channel = excluded.channel, type = excluded.type, value = excluded.value, "
     "path = excluded.path"
@@ -128,6 +127,52 @@ class CopiesInTwoStatements(RightSaver):
             with self.database.writing():
                 self.database.run(COPY_CHECKPOINTS, target_thread_id, source_thread_id)
                 self.database.run(COPY_WRITES, target_thread_id, source_thread_id)
+
+
+class TwoMoments(Database):
+    """Each statement of a read sees what is committed by then, in a transaction or without one."""
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self.lock:
+            self.reconnect_if_lost()
+            yield
+
+
+class Committed(TwoMoments):
+    """A transaction of which each statement sees what is committed by then."""
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with super().reading(), self.connection.transaction():
+            yield
+
+
+class ReadsTwoMoments(RightSaver):
+    """Between a checkpoint and its writes, or in a listing, another process may come."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(TwoMoments(dsn))
+
+
+class ReadsCommitted(RightSaver):
+    """The same, for READ COMMITTED is no view of one moment."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(Committed(dsn))
+
+
+class ReadsWritesFirst(ReadsTwoMoments):
+    """The writes that it reads may be those of a thread that is gone, and was put anew."""
+
+    def get_tuple(self, config: Any) -> Any:
+        with self.database.reading():
+            first = self._find(config)
+            writes = [] if first is None else self._stored_writes(first)
+            row = self._find(config)
+        return None if row is None else self._tuple(row, {}, writes)
 
 
 class WithoutTransactions(Database):
@@ -266,6 +311,9 @@ def target_of(saver: type[RightSaver], attribute: str, module: str = __name__) -
 
 
 right = target_of(RightSaver, "right")
+reads_committed = target_of(ReadsCommitted, "reads_committed")
+reads_two_moments = target_of(ReadsTwoMoments, "reads_two_moments")
+reads_writes_first = target_of(ReadsWritesFirst, "reads_writes_first")
 in_two_statements = target_of(CopiesInTwoStatements, "in_two_statements")
 autocommitting = target_of(Autocommitting, "autocommitting")
 asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")

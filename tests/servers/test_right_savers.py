@@ -32,7 +32,7 @@ from tests.servers import mariadb_saver, postgres_savers, redis_saver
 RIGHT = [postgres_savers.right, mariadb_saver.right, redis_saver.right]
 FAULTS = 20
 FAILED_IN_A_ROW = (THE_SAME_ID, A_NEW_TASK)
-SCENES = SceneEffort(shared=2, instances=1, processes=1, races=1, overtaken=True)
+SCENES = SceneEffort(shared=2, instances=1, processes=1, races=1, overtaken=True, reads=12)
 KILLS = {"swept": 8, "instants": 1, "beside": 1, "graphs": 2, "servers": 0}
 IN_PROCESSES = {"atomicity", "durability", "concurrency"}
 ALL = [table.name for table in TABLES]

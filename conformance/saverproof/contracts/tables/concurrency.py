@@ -66,7 +66,10 @@ NO_TORN_READS = Contract(
     ),
     wrong="checkpoint, values and writes are read by several queries without a snapshot",
     matters="A user who looks while the agent works sees, or resumes from, a state that never was.",
-    fix="Read checkpoint, values and writes in one transaction or one statement.",
+    fix=(
+        "Read checkpoint, values and writes in one statement, or in one transaction that sees one "
+        "moment: on most servers READ COMMITTED does not, REPEATABLE READ does."
+    ),
     implies=_LINEARIZABLE,
 )
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from saverproof.capability import Capability
 from saverproof.families.budget import batched
 from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ITERATION, ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.effort import SLOW_CALL_MS, SceneEffort
+from saverproof.families.concurrency.held_reading import hold_reads
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
     Played,
@@ -75,9 +77,19 @@ class HistoryJudging:
                     self.tally.withdraw(TORN, hidden(why, PROCESSES))
             else:
                 self._apart()
+        self._hold_reads()
         if self.tally.checked[PROCESSES]:
             self.tally.unknown.pop(PROCESSES, None)
         self.tally.handed += self.flaws.found.values()
+
+    def _hold_reads(self) -> None:
+        """Between two savers on a server nothing of the process keeps reads whole."""
+        many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
+        wanted = TORN in self.tally.wanted and TORN not in self.record.found
+        if PROCESSES in self.record.hung or not (many and wanted and self.effort.reads):
+            return
+        if self.bench.target.server is not None:
+            hold_reads(self.bench, self.able, self.record, self.effort.reads)
 
     def _apart(self) -> None:
         """Play with several processes, and with one that is held up."""

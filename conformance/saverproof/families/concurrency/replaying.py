@@ -8,6 +8,7 @@ from typing import Any
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.concurrency import (
     agreeing,
+    held_reading,
     late_writing,
     loop_judging,
     upkeep,
@@ -98,6 +99,9 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
             return RACES
         case "lock held":
             _look(bench, locked(bench, float(data["hold_s"]), _able(bench)), None, contract, record)
+        case held_reading.SCENE:
+            most = EFFORTS["default"].reads
+            held_reading.again(bench, _able(bench), data, record, most)
         case late_writing.SCENE:
             late_writing.write_late(bench, record)
         case loop_judging.SCENE:

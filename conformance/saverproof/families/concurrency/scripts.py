@@ -27,6 +27,7 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
+from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.other_process import STARTED, as_the_other
@@ -92,6 +93,9 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     """The source of a script for a contract; "" for one that cannot be shown without the kit."""
     if name in (PROCESSES, FIRST) and api == "sync" and opening.managed:
         # The saver lives on a loop, and is called from other threads.
+        return ""
+    if scene.get("scene") == HELD_READ:
+        # Only a trace of the saver's lines holds it there.
         return ""
     if name == INSTANCES:
         return instances_script(target, opening, Asking.from_json(scene), api)

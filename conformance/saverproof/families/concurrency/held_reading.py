@@ -1,0 +1,130 @@
+"""Holds reads between their statements while another saver changes what they read.
+
+Between two savers there is no lock of the process, and two statements of a server see two moments,
+unless a transaction makes them see one. By chance nobody comes between them: the read is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from saverproof.families.concurrency import held_reads
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import TORN
+from saverproof.families.concurrency.held_reads import decoded
+from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, CallKind, Operation, TimedCall
+from saverproof.families.concurrency.workload import TAGS_EACH, Able
+from saverproof.programs.steps.codec import encode
+from saverproof_faults.kill import DiedBy
+
+SCENE = "held read"
+_PLACE, _NUMBER = FIRST_OF_ROUNDS, 1
+_BEFORE = (
+    Operation(CallKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH),
+    Operation(CallKind.WRITES, _PLACE, _NUMBER, tag=TAGS_EACH + 1, task=100, count=3),
+)
+_DELETED = Operation(CallKind.DELETE, _PLACE)
+_AGAIN = Operation(CallKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH + 2)
+_CHANGES = {
+    "deleted": (_DELETED,),
+    "deleted, and put anew": (_DELETED, _AGAIN),
+    "put again": (_AGAIN,),
+}
+_READS = (
+    Operation(CallKind.GET, _PLACE, _NUMBER),
+    Operation(CallKind.LATEST, _PLACE),
+    Operation(CallKind.LIST, _PLACE),
+)
+
+
+def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
+    """Hold each kind of read at up to ``most`` places during each change, until one shows a mix.
+
+    A contract that other scenes have judged is not held if no read could be held.
+    """
+    untried: list[str] = []
+    for read, how in _scenes(able):
+        why = hold(bench, able, record, read, how, most)
+        if TORN in record.found:
+            return
+        if why and why not in untried:
+            untried.append(why)
+    if untried:
+        text = "; ".join(untried)
+        record.tally.withdraw(TORN, f"not every read could be held between its statements: {text}")
+
+
+def _scenes(able: Able) -> Iterator[tuple[Operation, str]]:
+    for read in _READS:
+        for how, change in _CHANGES.items():
+            if able.deletes or _DELETED not in change:
+                yield read, how
+
+
+def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
+    """Play a recorded scene once more."""
+    read = next(one for one in _READS if one.kind.value == data["read"])
+    why = hold(bench, able, record, read, data["change"], most)
+    if why and TORN not in record.found:
+        record.tally.unknown[TORN] = why
+
+
+def hold(
+    bench: CallerBench, able: Able, record: SceneRecord, read: Operation, how: str, most: int
+) -> str:
+    """Play one scene; return why it tells nothing, if so."""
+    arguments = {
+        "before": encode(_BEFORE),
+        "change": encode(_CHANGES[how]),
+        "ends": encode((_DELETED,) if able.deletes else ()),
+        "read": encode(read),
+        "most": most,
+    }
+    with bench.store() as store:
+        result = bench.played(held_reads.read_held, store | arguments)
+    what = f"{read.kind.value} of a checkpoint that is {how}"
+    if result.died_by is not DiedBy.FINISHED:
+        return f"{what}: {result.ending()}"
+    value = result.value
+    if value["trouble"] or value["standstill"]:
+        return f"{what}: {value['trouble'] or 'not over in time'}"[:300]
+    if not value["places"]:
+        return f"{what}: no line of the saver, and no turn of a loop, is part of it"
+    record.scenes["reads that are held between statements"] += 1
+    alone = decoded(value["alone"])
+    if any(event.error for event in alone):
+        return f"{what}: one caller alone could not do it"
+    states = [event.shown for event in alone]
+    problems: list[Problem] = []
+    for place, told in value["held"]:
+        *made, seen = decoded(told)
+        record.tally.operations += len(told)
+        if any(event.error for event in made):
+            return f"{what}: beside it, a change raised"
+        if seen.error is not None:
+            record.raised[f"{read.kind.value}: {seen.error}"[:120]] += 1
+            continue
+        record.tally.agreed(TORN)
+        if seen.shown not in states:
+            problems.append(_problem(states, place, [*made, seen]))
+    if problems:
+        scene = {"scene": SCENE, "read": read.kind.value, "change": how}
+        record.saw(problems[:1], scene)
+    return ""
+
+
+def _problem(states: list[Any], place: str, events: list[TimedCall]) -> Problem:
+    seen = events[-1]
+    return Problem(
+        TORN,
+        f"{seen.operation.kind.value} shows parts of several moments, held {place}",
+        " or ".join(dict.fromkeys(_words(shown) for shown in states)),
+        _words(seen.shown),
+        tuple(events),
+    )
+
+
+def _words(shown: Any) -> str:
+    return ", ".join(one.describe() for one in shown) or "nothing"
