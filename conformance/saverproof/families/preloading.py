@@ -37,6 +37,7 @@ from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.opening import fresh_workspace, opened
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.savers.targets.target import Target
+from saverproof_faults.drivers import SQLITE3
 from saverproof_faults.io import available as io_unavailable
 from saverproof_faults.kill.process import sharable, threads
 from saverproof_faults.sqlite.library import unavailable as statements_unavailable
@@ -61,6 +62,8 @@ def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> Non
         _import(ref, names)
     if _answer_of_child(_threads_left_by_warming) == 1:
         _warm()
+    # What it finds out about modules, children that intercept statements need not find out.
+    SQLITE3.install()()
 
 
 def _import(ref: TargetRef, names: Sequence[str]) -> None:

@@ -42,9 +42,7 @@ def install() -> Callable[[], None]:
     """
     places = [
         (module, name)
-        for module in _modules()
-        # Most have none. In them, no line is executed for each of tens of thousands of names.
-        if any(map(is_, list(vars(module).values()), repeat(raw.connect)))
+        for module in _with_the_function()
         for name, value in list(vars(module).items())
         if value is raw.connect
     ]
@@ -59,16 +57,31 @@ def install() -> Callable[[], None]:
     return undo
 
 
-def _modules() -> list[ModuleType]:
-    own = (raw.__name__, __name__)
-    # Some libraries put stand-ins without a real namespace among the modules.
-    others = [
-        module
-        for name, module in list(sys.modules.items())
-        if isinstance(module, ModuleType) and name not in own
-    ]
-    known = {id(module) for module in others}
-    return others + [module for module in (sqlite3, dbapi2, _sqlite3) if id(module) not in known]
+def _with_the_function() -> list[ModuleType]:
+    """Return the modules that may hold the function under some name."""
+    found: list[ModuleType] = [sqlite3, dbapi2, _sqlite3]
+    for key, module in list(sys.modules.items()):
+        # Some libraries put stand-ins without a real namespace among the modules.
+        if key in _APART or not isinstance(module, ModuleType):
+            continue
+        known, names = _WITHOUT.get(key), len(vars(module))
+        if known is not None and known[0] is module and known[1] == names:
+            continue
+        values = list(vars(module).values())
+        # Most have none. In them, no line is executed for each of tens of thousands of names.
+        if any(map(is_, values, repeat(raw.connect))):
+            found.append(module)
+        elif not any(map(is_, values, repeat(connect))):
+            _WITHOUT[key] = module, names
+    return found
+
+
+_APART = frozenset({raw.__name__, __name__, *(m.__name__ for m in (sqlite3, dbapi2, _sqlite3))})
+_WITHOUT: dict[str, tuple[ModuleType, int]] = {}
+"""Modules that do not hold the function, each with the number of its names when that was seen. To
+go through the names of all modules anew takes a process that was just forked ten times as long as
+the fork: it gets a copy of its own of each page of memory that holds one of their values.
+"""
 
 
 def _intercepted(factory: Any) -> Any:
