@@ -129,20 +129,34 @@ def _evidence(one: Contract, other: Contract) -> str | None:
         return f"a saver with that mistake alone shows it: {mistake}"
     if _has_own_mistake(other):
         return None
-    pairs = [
-        (first, second)
-        for first in one["violations"]
-        for second in other["violations"]
-        if first["phase"] == second["phase"]
+    # What breaks the second contract in another way as well has a heading of its own.
+    reasons = [
+        next(filter(None, (_why(one["id"], first, other["id"], second) for first in like)), None)
+        for second, like in _with_those_like_it(one, other)
     ]
-    for first, second in pairs:
-        if why := _why(one["id"], first, other["id"], second):
-            return why
+    if reasons and all(reasons):
+        return reasons[0]
     if _has_own_mistake(one):
         # What such a one breaks as well is predicted: that programs look alike says nothing.
         return None
-    alike = any(_needs_all(first, second) for first, second in pairs if not second.get("mistake"))
-    return f"its program needs all that the one which breaks {one['id']} needs" if alike else None
+    pairs = zip(reasons, _with_those_like_it(one, other), strict=True)
+    if not reasons or not all(why or _needs_more(like, second) for why, (second, like) in pairs):
+        return None
+    return f"its program needs all that the one which breaks {one['id']} needs"
+
+
+def _with_those_like_it(
+    one: Contract, other: Contract
+) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Yield each violation of the second contract with those of the first in the same phase."""
+    for second in other["violations"]:
+        like = [first for first in one["violations"] if first["phase"] == second["phase"]]
+        if like:
+            yield second, like
+
+
+def _needs_more(like: Iterable[Mapping[str, Any]], second: Mapping[str, Any]) -> bool:
+    return not second.get("mistake") and any(_needs_all(first, second) for first in like)
 
 
 def _comes_out_alike(one: Contract, other: Contract) -> str | None:

@@ -307,7 +307,8 @@ class Following(Showing):
         known = [v for v in self.violations if v.contract == contract]
         unexplained = [v for v in known if v.mistake is None]
         if mistake is None and any(has_cause_of(violation, other) for other in unexplained):
-            return None
+            # What breaks is certain, and another program that shows it says no more.
+            return SHOWN
         if known:
             self.further.append(violation)
         else:

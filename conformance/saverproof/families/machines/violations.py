@@ -47,11 +47,9 @@ def kind_of(breach: Breach) -> str:
 
 
 def has_cause_of(one: Violation, other: Violation) -> bool:
-    """Return whether two violations of one contract seem to have the same cause.
+    """Return whether a violation seems to have the cause of another one of the same contract.
 
-    They do if they differ in the same kind of fact, and all needs of one are needs of the other.
+    It does if they differ in the same kind of fact, and it needs all that the other needs. One that
+    needs less is not explained by the other.
     """
-    if kind_of(one.breach) != kind_of(other.breach):
-        return False
-    first, second = set(one.needs), set(other.needs)
-    return first <= second or second <= first
+    return kind_of(one.breach) == kind_of(other.breach) and set(one.needs) >= set(other.needs)
