@@ -60,6 +60,19 @@ def test_what_has_causes_of_its_own_is_in_no_group(
     assert causes([broken(ROOT, **first), broken(OTHER, **second)]) == []
 
 
+@pytest.mark.parametrize("own", [{"needs": ["z", "y"]}, {"observed": "2", "needs": ["c"]}])
+def test_a_contract_that_breaks_in_a_way_of_its_own_is_in_no_group(own: dict[str, Any]) -> None:
+    first = broken(ROOT, needs=["a", "b"])
+    second = broken(OTHER, needs=["a", "b", "c"])
+    assert causes([first, second])
+    second["violations"] += broken(OTHER, **own)["violations"]
+    assert causes([first, second]) == []
+    second["violations"][1] |= {"goes_without": [ROOT]}
+    assert causes([first, second]), (
+        "each is explained, one by its needs and one by what it goes without"
+    )
+
+
 def test_alike_programs_say_nothing_of_a_contract_with_a_mistake_of_its_own() -> None:
     first, second = broken(ROOT, needs=["a", "b"]), broken(OTHER, needs=["a", "b", "c"])
     assert causes([first, second])

@@ -8,6 +8,7 @@ saver under test does.
 from __future__ import annotations
 
 from saverproof.mistakes import (
+    calls_that_raise,
     channels,
     clocks,
     deletion,
@@ -48,6 +49,7 @@ from saverproof.mistakes.registry import REGISTERED, Mistake, mistake, opener
 __all__ = [
     "MISTAKES",
     "Mistake",
+    "calls_that_raise",
     "channels",
     "clocks",
     "deletion",
