@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from types import ModuleType
 
+import psycopg
 import pytest
 
-from saverproof import MariaDB, Redis, ServerKind
+from saverproof import MariaDB, Postgres, Redis, ServerKind
 from saverproof.families.answer import Status
 from saverproof.families.durability import family, reporting, sweep
 from saverproof.families.durability import replay as replaying
 from saverproof.families.durability.kill_source import KillSource, deaths
 from saverproof.families.durability.workloads import SIZES, Workload
 from saverproof.families.items import Outcome
-from saverproof_faults.servers import serving
+from saverproof_faults.servers import place, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_durability import blamed, judged, plan_for
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
@@ -67,7 +68,10 @@ def test_rows_that_are_committed_one_by_one_are_torn(
 def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = outcome_of("asynchronous", tmp_path, monkeypatch, swept=2, servers=2)
+    with place(Postgres()) as of_the_run, psycopg.connect(of_the_run.dsn) as others:
+        outcome = outcome_of("asynchronous", tmp_path, monkeypatch, swept=2, servers=2)
+        # Not even the script kills the server that others use.
+        assert others.execute("SELECT 1").fetchone() == (1,)
     assert blamed(outcome) == {"acknowledged-survives"}
     (finding,) = outcome.findings
     assert "and the server with it" in "\n".join(finding.steps)

@@ -82,7 +82,10 @@ class DurabilityJudging:
         for contract, trial in self.record.found.items():
             if contract in self.tally.wanted:
                 trials = shortened(sweep, contract, trial)
-                self.tally.findings.append(finding(self.plan, self.target, contract, trials))
+                # Its script kills the server as well, and is run: others use that of the run.
+                with bench.server_for(trials[0].place):
+                    found = finding(self.plan, self.target, contract, trials)
+                self.tally.findings.append(found)
                 self._beat(bench)
 
     def _cut_power(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
