@@ -331,7 +331,13 @@ FEATURES: tuple[Feature, ...] = (
         lambda group: group not in _PLAIN_GROUPS,
         never_for=frozenset({channels.HISTORY_IMMUTABLE.id}),
     ),
-    values_of(serialization.WRITE_VALUES.id, PutWrites, lambda group: group not in _PLAIN_GROUPS),
+    # In what order they come is no matter of what they are.
+    values_of(
+        serialization.WRITE_VALUES.id,
+        PutWrites,
+        lambda group: group not in _PLAIN_GROUPS,
+        never_for=frozenset({ordering.WRITES_SORTED.id}),
+    ),
     metadata_keys(serialization.METADATA.id, lambda key: key not in _PLAIN_KEYS, *_LISTS),
     metadata_keys(
         serialization.METADATA.id,
