@@ -146,7 +146,9 @@ def pruned_delta_thread(p: Probe) -> Any:
     asked = ((10, ("x", "y"), ""), (102, ("x",), "deep"))
     before = [p.history(*one) for one in asked]
     answer = prune(p, "a")
-    return answer, [found == p.history(*one) for found, one in zip(before, asked, strict=True)]
+    raised = [n for n in (1, 2, 3, 4, 5, 10) if isinstance(p.tuple("a", "", n), str)]
+    same = [found == p.history(*one) for found, one in zip(before, asked, strict=True)]
+    return answer, raised, same
 
 
 @scene("deletion/runs-keep-delta-chain")

@@ -133,8 +133,11 @@ def writes_of_many_tasks(p: Probe) -> Any:
 def answers_of_put(p: Probe) -> Any:
     answers = [p.put(1), p.put(2, parent=1), p.put(3, ns="n:1")]
     keys = ("thread_id", "checkpoint_ns", "checkpoint_id")
-    return [
+    addresses = [
         [a["configurable"].get(key) for key in keys] if isinstance(a, dict) else a for a in answers
+    ]
+    return addresses, [
+        p.attempt(lambda a=a: p.call("get_tuple", a).checkpoint["id"]) for a in answers
     ]
 
 
