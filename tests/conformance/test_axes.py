@@ -113,6 +113,17 @@ def test_a_saver_without_a_capability_has_no_such_point() -> None:
     assert list(crossing("delta-history", ABLE - {Capability.DELTA_HISTORY}, heavy=True)) == []
 
 
+@families
+def test_programs_are_legal_for_a_saver_that_lacks_capabilities(family: str) -> None:
+    removals = {
+        *(Capability.DELETE_THREAD, Capability.DELETE_FOR_RUNS),
+        *(Capability.PRUNE, Capability.COPY_THREAD),
+    }
+    for lacking in (*({one} for one in Capability), removals, {*Capability}):
+        for program in crossing(family, ABLE - lacking, heavy=False):
+            assert touched(program)
+
+
 @pytest.mark.parametrize("family", EVERY if EVERY_FAMILY else ["upsert", "filter"])
 def test_a_run_without_dice_touches_everything(family: str, tmp_path: Path) -> None:
     api = "crossed" if family == "parity" else "sync"

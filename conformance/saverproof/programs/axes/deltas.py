@@ -110,7 +110,10 @@ class _RowOfDeltas:
         # By its path it comes last, and by its id before the task that is there.
         yield replace(self._batch(parent), task=2, path=_PATH)
         yield self._question(number)
-        match self.row[table.REMOVAL.name]:
+        # A saver that removes and copies nothing has no point on this axis.
+        match self.row.get(table.REMOVAL.name):
+            case None:
+                return
             case "copy_thread":
                 yield CopyThread(THREAD, COPY)
                 yield replace(self._question(number), thread=COPY)
