@@ -261,6 +261,19 @@ def test_a_class_is_judged_and_nothing_but_the_folder_of_results_is_written(
     assert Path(file).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize(
+    "given", ["evening.py:Notes", "./evening.py:Notes", "src/evening.py:Notes"]
+)
+def test_a_class_may_be_named_by_its_file(given: str, judged: list[list[str]]) -> None:
+    text = "from langgraph.checkpoint.memory import InMemorySaver\nclass Notes(InMemorySaver): ..."
+    Path("evening.py").write_text(text)
+    status, output = judge(given)
+    assert status == 0, output
+    assert judged[0][5] == "--saver=.saverproof/targets/notes.py:notes"
+    assert "from evening import Notes" in Path(".saverproof/targets/notes.py").read_text()
+    assert init(given, "--yes")[0] == 0
+
+
 @pytest.mark.parametrize("saver", ["memory", "a/file.py:mine", "saverproof_savers.targets:memory"])
 def test_what_pytest_takes_is_handed_on(saver: str, judged: list[list[str]]) -> None:
     status, output = judge(saver, "--saver-profile=deep")
@@ -325,7 +338,7 @@ def test_nothing_is_written_where_the_author_says_no(judged: list[list[str]]) ->
     ("saver", "said"),
     [
         ("invented_savers", "expected module:Class"),
-        ("invented_savers.py:OfAFolder", "expected module:Class"),
+        ("/else/where.py:OfAFolder", "expected module:Class"),
         ("no_such_module:Saver", "no_such_module does not import: ModuleNotFoundError"),
         ("invented_savers:Nothing", "its savers: OfAFolder, ByConnString, AsyncOnly, OnAServer,"),
         ("invented_savers:NoSaver", "is a class without put and get_tuple"),

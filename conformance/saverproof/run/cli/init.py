@@ -112,14 +112,14 @@ def _write_extension(name: str, folder: Path) -> None:
 
 def _named(saver: str | None, project: Path, *, yes: bool) -> ClassName:
     if saver is not None:
-        module, colon, attribute = saver.partition(":")
-        if not colon or not module or not attribute or module.endswith(".py") or "/" in module:
+        named = ClassName.read(saver)
+        if named is None:
             raise click.BadParameter(
                 f"found {one_line(saver, 80)!r}, expected module:Class, such as "
                 "langgraph.checkpoint.sqlite:SqliteSaver",
                 param_hint="MODULE:CLASS",
             )
-        return ClassName(module, attribute)
+        return named
     found = savers_in(project)
     choices = [f"{one.module}:{one.name}" for one in found]
     if len(found) == 1:

@@ -32,9 +32,10 @@ _PROFILE = "--saver-profile"
 def command(saver: str | None, options: tuple[str, ...]) -> None:
     """Judge SAVER with the quick profile, and write nothing but .saverproof/.
 
-    SAVER is a saver's class as module:Class, or what pytest --saver takes. Of a class it tries the
-    ways in which it can be opened, as `saverproof init` does, and takes the first that keeps what
-    it is given. Without SAVER the table [tool.saverproof] of pyproject.toml says what to judge.
+    SAVER is a saver's class as module:Class or file.py:Class, or what pytest --saver takes. Of a
+    class it tries the ways in which it can be opened, as `saverproof init` does, and takes the
+    first that keeps what it is given. Without SAVER the table [tool.saverproof] of pyproject.toml
+    says what to judge.
 
     All else is handed to pytest: --saver-profile=deep, --saver-families=upsert, -n 2.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from saverproof.errors import TargetError, one_line
 from saverproof.process.environment import Setting
 from saverproof.run.scaffold.rendering import function_name, target_text
-from saverproof.run.scaffold.requests import NO_CLASS, ClassName
+from saverproof.run.scaffold.requests import NO_CLASS, ClassName, is_file
 from saverproof.run.scaffold.trying import Tell, look_at, opening_of, without_known
 from saverproof_reports.files import private_folder, write_private
 
@@ -21,13 +21,14 @@ def target_for(saver: str, setting: Setting, tell: Tell) -> str:
     Raises:
         TargetError: it cannot be imported, or nothing that was tried opens it.
     """
-    module, colon, name = saver.partition(":")
-    if not colon or module.endswith(".py") or "/" in module:
+    wanted = ClassName.read(saver)
+    if wanted is None:
         return saver
     try:
-        kind = look_at(ClassName(module, name), setting)
+        kind = look_at(wanted, setting)
     except TargetError as error:
-        if NO_CLASS in error.message:
+        # Whatever is wrong with a file, loading it as a target says it.
+        if NO_CLASS in error.message or is_file(saver):
             return saver
         raise
     opening, facts = opening_of(kind, setting, tell)

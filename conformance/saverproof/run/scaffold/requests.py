@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from saverproof.process.requests import Request, Service
+
+
+def is_file(text: str) -> bool:
+    """Return whether a text names something in a file, as ``file.py:name``."""
+    return text.partition(":")[0].endswith(".py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,21 @@ class ClassName:
 
     module: str
     name: str
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        """Return the name in a text, which may also name the module's file: ``folder/module.py``.
+
+        Return None if the text is of another form, or if no module is imported from such a file.
+        """
+        module, _, name = text.partition(":")
+        if is_file(text):
+            parts = Path(module).with_suffix("").parts
+            # What is in src/ is imported without it.
+            module = ".".join(parts[1:] if parts[0] == "src" else parts)
+        if name and all(part.isidentifier() for part in module.split(".")):
+            return cls(module, name)
+        return None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
