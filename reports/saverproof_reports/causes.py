@@ -189,8 +189,10 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
     The result is None if it does not.
     """
     if mistake := second.get("mistake"):
-        # A saver with just this mistake shows the very same, so that no other is needed.
-        proved = second.get("mistake_of") == root and first.get("mistake") == mistake
+        # A saver with just this mistake shows the very same, so that no other is needed. Where a
+        # method is missing, no program shows it, and no mistake is looked for.
+        same = first.get("mistake") == mistake or not first["steps"]
+        proved = second.get("mistake_of") == root and same
         return f"a saver with that mistake alone shows it: {mistake}" if proved else None
     if first["observed"] == second["observed"] and first["observed"].startswith("raised "):
         return f"the same is raised as where {root} breaks"

@@ -137,6 +137,14 @@ def test_a_contract_with_a_mistake_of_its_own_is_no_consequence() -> None:
     assert causes([broken(ROOT), {**second, "violations": [*second["violations"], *own]}]) == []
 
 
+def test_what_a_missing_method_raises_is_a_consequence() -> None:
+    """That it is missing is seen without a program."""
+    raised = broken(OTHER, mistake="list was never written", mistake_of=ROOT)
+    (group,) = causes([raised, broken(ROOT, steps=[])])
+    assert (group["contract"], group["also"][0]["contract"]) == (ROOT, OTHER)
+    assert causes([raised, broken(ROOT)]) == []
+
+
 def test_what_is_to_be_mended_first_stands_before_what_it_breaks() -> None:
     contracts = [broken(OTHER, goes_without=[ROOT]), broken(THIRD), broken(ROOT), HELD]
     judged = {"causes": causes(contracts)}

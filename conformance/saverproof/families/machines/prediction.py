@@ -83,11 +83,11 @@ def _of_difference(difference: Difference) -> Signature:
 
 
 def _said(value: Any) -> str:
-    """Return a value as text. All exceptions give one text; versions in tuples and addresses in
-    memory are left out.
+    """Return a value as text. All exceptions give one text, but for that of a missing method;
+    versions in tuples and addresses in memory are left out.
     """
     if isinstance(value, Raised):
-        return "raised"
+        return "not implemented" if isinstance(value.error, NotImplementedError) else "raised"
     if is_mapping(getattr(value, "checkpoint", None)):
         shown = {k: v for k, v in value.checkpoint.items() if k not in _OF_VERSIONS}
         written = [tuple(each) for each in getattr(value, "pending_writes", None) or ()]
