@@ -47,8 +47,8 @@ def not_answered(items: Sequence[Data], contracts: Iterable[Data]) -> dict[str, 
     undecided = _undecided(judged)
     found: dict[str, dict[str, Any]] = {}
     for item in items:
-        without_cause = (name for name, behind in item.get("hidden_by", {}).items() if not behind)
-        names = [name for name in without_cause if name in undecided]
+        raising = {name for name, behind in item.get("hidden_by", {}).items() if not behind}
+        names = [name for name in item.get("unknown", {}) if name in raising & undecided]
         for name in names:
             seen = {"times": 1, "why": item["unknown"][name]}
             found.setdefault(name, entry_of(item, name, names, seen))

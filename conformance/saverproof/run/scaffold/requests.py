@@ -32,7 +32,7 @@ class ClassName:
         if is_file(text):
             parts = Path(module).with_suffix("").parts
             # What is in src/ is imported without it.
-            module = ".".join(parts[1:] if parts[0] == "src" else parts)
+            module = ".".join(parts[1:] if parts[:-1] and parts[0] == "src" else parts)
         if name and all(part.isidentifier() for part in module.split(".")):
             return cls(module, name)
         return None
