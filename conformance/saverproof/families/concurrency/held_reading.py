@@ -112,6 +112,8 @@ def hold(
     if problems:
         scene = {"scene": SCENE, "read": read.kind.value, "change": how}
         record.saw(problems[:1], scene)
+    if left := value["left"]:
+        return f"{what}: the change waits for the read, and {left} of its places were not tried"
     return ""
 
 

@@ -103,12 +103,13 @@ class _HeldReads:
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Tell what a read shows that is alone before and after each step of a change, and what it
-    shows with the whole change made while it is held at each of its places.
+    shows with the whole change made while it is held at each of its places. ``left`` counts the
+    places that were not tried because the change had waited for the read too often.
     """
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
     before, change, ends = (operations_in(arguments[part]) for part in ("before", "change", "ends"))
     (read,) = operations_in([arguments["read"]])
-    told: dict[str, Any] = {"alone": [], "held": [], "places": 0}
+    told: dict[str, Any] = {"alone": [], "held": [], "places": 0, "left": 0}
 
     def play() -> None:
         with scene.saver() as own, scene.saver() as other, _HeldReads.of(scene, own) as reads:
@@ -131,7 +132,8 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             told["alone"] = encode(alone)
             told["places"] = len(found.places)
             blocked = 0
-            for place in _spread(found.places, arguments["most"]):
+            chosen = _spread(found.places, arguments["most"])
+            for number, place in enumerate(chosen, 1):
                 events = prepare()
                 holding = Holding(place)
                 made_read = reads.begin(read, holding)
@@ -144,6 +146,7 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                     shown = [*events, reads.caller.events[-1]]
                     told["held"].append([place.describe(), encode(shown)])
                 if blocked >= _MOST_BLOCKED:
+                    told["left"] = len(chosen) - number
                     return
 
     return {**scene.played(play), **told}
