@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import CliRunner
-from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project
+from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, SLOW_PLUGINS, Project
 from tests.waiting import eventually, left_of
 
 from saverproof.run.cli import main
@@ -29,14 +29,9 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
     temporary = project.folder / "temporary"
     temporary.mkdir()
     environment = {
-        **{
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("PYTEST", "SAVERPROOF"))
-        },
+        **_environment(temporary),
         "PYTHONPATH": str(project.folder / "fake"),
         "FAKE_FACTS": str(FACTS),
-        "TMPDIR": str(temporary),
     }
     arguments = [
         "-p",
@@ -61,6 +56,13 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
         assert children
         run.send_signal(how)
         return run.wait(timeout=60), children
+
+
+def _environment(temporary: Path) -> dict[str, str]:
+    """Nothing that the surrounding run of pytest set, and a place of its own for what is left."""
+    own = ("PYTEST", "SAVERPROOF")
+    given = {key: value for key, value in os.environ.items() if not key.startswith(own)}
+    return {**given, "TMPDIR": str(temporary)}
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -98,3 +100,62 @@ def test_a_killed_run_leaves_what_it_had_finished_and_no_process(project: Projec
     # What it did not come to stays as the earlier run found it, and is marked.
     assert broken == {"filter/equality": False, "ordering/pages-tile": True}
     assert "The run was cut short" in (folder / "report.html").read_text()
+
+
+BLIND = """\
+import os
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from saverproof import target
+from saverproof.mistakes.reference.saver import ReferenceSaver
+
+
+def is_in_script():
+    if os.environ["STANDS"] == "alone":
+        return sys.argv[0].endswith("script.py")
+    frame = sys._getframe()
+    while frame is not None and frame.f_globals["__name__"] != "__reproducer__":
+        frame = frame.f_back
+    return frame is not None
+
+
+class BlindSaver(ReferenceSaver):
+    def list(self, config, *, filter=None, before=None, limit=None):
+        if is_in_script():
+            Path(os.environ["STANDS_HERE"]).touch()
+            time.sleep(1_000)
+        return super().list(config, before=before, limit=limit)
+
+
+@target(name="blind", durable=False)
+@contextmanager
+def blind(workspace):
+    yield BlindSaver.at(workspace.path)
+"""
+
+
+@pytest.mark.parametrize("where", ["here", "alone"])
+def test_a_run_interrupted_while_a_script_is_tried_leaves_nothing(
+    project: Project, where: str
+) -> None:
+    """The process that tries it is killed, and removes nothing itself."""
+    project.write("blind.py", BLIND)
+    temporary, stands = project.folder / "temporary", project.folder / "stands"
+    temporary.mkdir()
+    asked = ("--saver=blind.py", "--saver-api=sync", "--saver-families=filter")
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest", *SLOW_PLUGINS, *asked, "--saver-profile=quick"],
+        cwd=project.folder,
+        env={**_environment(temporary), "STANDS": where, "STANDS_HERE": str(stands)},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        assert eventually(stands.exists)
+        children = psutil.Process(run.pid).children(recursive=True)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=60) == pytest.ExitCode.INTERRUPTED
+    assert eventually(lambda: not left_of(children))
+    assert [path.name for path in temporary.rglob("*")] == []

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 from saverproof_faults.abandoned import claim, remove_abandoned
 
@@ -20,9 +21,23 @@ _ROOM = 1 << 30
 _PREFIX = "saverproof-run-"
 
 
+class _Process:
+    """What this process is part of; ``run`` is a run's token, "" if it is no child of a run."""
+
+    run = ""
+
+
 def new_token() -> str:
     """Return a random text for the names of one run's scratch folders."""
     return secrets.token_hex(6)
+
+
+def belong_to(token: str) -> None:
+    """Give the scratch folders of this process the token of a run from now on.
+
+    The end of that run then removes them, even if this process is killed.
+    """
+    _Process.run = token
 
 
 def remove_scratch(token: str) -> None:
@@ -47,15 +62,16 @@ def in_memory() -> Path | None:
 def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterator[Path]:
     """Make a new private folder, and remove it with its contents at the end of the block.
 
-    ``token`` is the run's token: the end of the run removes the folder if nobody did before.
-    ``root`` is the parent folder, by default the system's temporary folder.
+    ``token`` is the run's token, by default that of the run to which this process belongs: the end
+    of the run removes the folder if nobody did before. ``root`` is the parent folder, by default
+    the system's temporary folder.
 
     The name is chosen before the folder is made: an interrupt often arrives in between, and
     ``tempfile`` then leaves the folder behind.
     """
     root = root or Path(tempfile.gettempdir())
     _remove_abandoned(root)
-    folder = root / f"{_PREFIX}{token or new_token()}-{secrets.token_hex(6)}"
+    folder = root / f"{_PREFIX}{token or _Process.run or new_token()}-{secrets.token_hex(6)}"
     try:
         folder.mkdir(mode=0o700)
         claimed = claim(folder)
@@ -70,6 +86,17 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
         except KeyboardInterrupt:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+
+@contextmanager
+def temporary_files_in(folder: Path) -> Iterator[None]:
+    """Have temporary files made in a folder of their own meanwhile."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (
+        mock.patch.object(tempfile, "tempdir", str(folder)),
+        mock.patch.dict(os.environ, {"TMPDIR": str(folder)}),
+    ):
+        yield
 
 
 @cache

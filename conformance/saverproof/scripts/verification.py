@@ -10,7 +10,7 @@ from langgraph import graph
 from langgraph.checkpoint import memory
 
 from saverproof.process import heartbeat
-from saverproof.process.scratch import in_memory, scratch_folder
+from saverproof.process.scratch import in_memory, scratch_folder, temporary_files_in
 from saverproof.process.scripts import ScriptProcesses
 from saverproof.process.silence import Silence
 from saverproof.savers.targets import target
@@ -36,6 +36,12 @@ def complains(text: str, promise: str) -> bool:
 
 def complains_here(text: str) -> bool:
     """Return whether the script ends with its own message in this process."""
+    # What the script has open goes with the run if this process is killed meanwhile.
+    with scratch_folder(root=in_memory()) as folder, temporary_files_in(folder):
+        return _complains(text)
+
+
+def _complains(text: str) -> bool:
     path, hook = list(sys.path), sys.excepthook
     names = {"__name__": "__reproducer__"}
     try:

@@ -6,17 +6,14 @@ import asyncio
 import gc
 import os
 import re
-import tempfile
 import threading
 import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from unittest import mock
 
 from saverproof.savers.execution.store import Store
 from saverproof_faults.settled import settled
@@ -74,17 +71,6 @@ class HeldContents:
         """Return what there is more of than before, most of it first, in words."""
         more: Counter[str] = getattr(self, kind) - getattr(before, kind)
         return [f"{count:,} × {name}" for name, count in more.most_common(3)]
-
-
-@contextmanager
-def temporary_files_in(folder: Path) -> Iterator[None]:
-    """Have temporary files made in a folder of their own meanwhile."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (
-        mock.patch.object(tempfile, "tempdir", str(folder)),
-        mock.patch.dict(os.environ, {"TMPDIR": str(folder)}),
-    ):
-        yield
 
 
 def unavailable() -> str | None:

@@ -14,9 +14,10 @@ from saverproof.families.asked_saver import AskedSaver
 from saverproof.families.items import ItemPlan
 from saverproof.families.laws import GrowthOrder, Law, law_of
 from saverproof.families.lean_executor import lean_executor
-from saverproof.families.resources.holdings import KINDS, HeldContents, Holder, temporary_files_in
+from saverproof.families.resources.holdings import KINDS, HeldContents, Holder
 from saverproof.families.resources.origins import openings
 from saverproof.families.resources.work import Work
+from saverproof.process.scratch import temporary_files_in
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.event_loop import loop_for
 from saverproof.savers.targets.target import Target

@@ -88,7 +88,7 @@ def start(config: pytest.Config) -> None:
 def _start_of_children(config: pytest.Config, run: Run) -> Callable[[], Child]:
     """Return the function that starts a child which judges."""
     if not run.in_process:
-        return partial(JudgeProcess, Setting.current(run.folder), JUDGING)
+        return partial(JudgeProcess, Setting.current(run.folder, run.token), JUDGING)
     # Imported by pytest when it is asked for: it imports every family, which takes seconds.
     config.pluginmanager.import_plugin(IN_PROCESS)
     module: Any = config.pluginmanager.get_plugin(IN_PROCESS)
