@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.families.machines.registry import MACHINES
 from saverproof.families.tally import Tally
+from saverproof.judging.scenes.first_operation import FirstOperation
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.steps.definitions import Put
 
@@ -63,6 +65,19 @@ def test_a_repaired_saver_makes_it_forgotten(plan: ItemPlan) -> None:
     assert remembered(plan)
     assert found(plan, RIGHT) == set()
     assert remembered(plan) == []
+
+
+def test_what_needs_an_operation_that_is_gone_is_not_tried_again(plan: ItemPlan) -> None:
+    class WithoutRuns(ReferenceSaver):
+        def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+            raise NotImplementedError
+
+    left = facts_from(
+        {api: [n for n in those if "runs" not in n] for api, those in EVERY_OPERATION.items()}
+    )
+    plan = replace(plan, family="lifecycle", facts=left | {"name": "wrong"})
+    remember(plan, [(FirstOperation("delete_for_runs", True),)])
+    assert found(plan, Target(name="wrong", open=opener(WithoutRuns))) == set()
 
 
 def test_an_item_says_who_made_its_programs(plan: ItemPlan) -> None:

@@ -249,7 +249,9 @@ class FunctionalJudging:
         search.watch_inputs = True
         before = len(search.ledger.open)
         for program in remembered(self.plan):
-            run = trials.replay(program, watch_inputs=True, count=True)
+            # The saver may have lost an operation since.
+            taken = suited_program(program, self.able, self.serde)
+            run = trials.replay(taken, watch_inputs=True, count=True)
             self._follow_up(trials, search, REMEMBERED, run)
         if len(search.ledger.open) > before:
             search.settle_the_rest()
