@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saverproof.judging import facts
+from saverproof.judging.agreed import Agreed
 from saverproof.judging.answers import field as field_of
 from saverproof.judging.answers import is_mapping, shown_id
 from saverproof.judging.facts import Cause, Fact, FactLog
@@ -82,28 +83,44 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
     if not is_mapping(field_of(observed, "checkpoint")):
         log.differ(facts.MALFORMED, address, "a CheckpointTuple", observed, part=WELL_FORMED)
         return
-    shown = Shown(record, thread, observed)
-    if is_another(model, address, observed):
-        expected = OWN_ADDRESS.expected(shown)
-        found = (*expected[:2], shown_id(observed))
-        log.differ(facts.ADDRESS, address, expected, found, part=OWN_ADDRESS)
-        return
     known, first_look = len(log.differences), not record.looked_at
-    record.looked_at = True
-    _judge_address(log, address, shown)
-    _judge(log, facts.PARENT, (PARENT,), address, shown)
-    _judge(log, facts.FIELD, checkpoint_fields(record), address, shown)
-    _judge_metadata(log, address, shown)
-    _judge_values(log, model, address, shown)
-    if len(log.differences) > known and _is_of_another_thread(model, address, observed.checkpoint):
-        for difference in log.differences[known:]:
-            difference.cause = Cause.OTHER_THREAD
+    agreed = None if record.doubts or model.doubted_values else record.agreed
+    foreign = False
+    if agreed is not None and agreed.recognizes(observed):
+        agreed.count(log)
     else:
+        shown = Shown(record, thread, observed)
+        if is_another(model, address, observed):
+            expected = OWN_ADDRESS.expected(shown)
+            found = (*expected[:2], shown_id(observed))
+            log.differ(facts.ADDRESS, address, expected, found, part=OWN_ADDRESS)
+            return
+        foreign = _judge_content(log, model, address, shown)
+    record.looked_at = True
+    if not foreign:
         judge_writes(log, model, address, field_of(observed, "pending_writes"))
     for difference in log.differences[known:]:
         difference.first_look = first_look
     for mark in record.marks:
         log.agree(mark)
+
+
+def _judge_content(log: FactLog, model: Model, address: Address, shown: Shown) -> bool:
+    """Compare all but the pending writes; return whether the content is another thread's."""
+    record, content = shown.record, FactLog(log.look)
+    _judge_address(content, address, shown)
+    _judge(content, facts.PARENT, (PARENT,), address, shown)
+    _judge(content, facts.FIELD, checkpoint_fields(record), address, shown)
+    _judge_metadata(content, address, shown)
+    _judge_values(content, model, address, shown)
+    log.merge(content)
+    if content.differences and _is_of_another_thread(model, address, shown.found.checkpoint):
+        for difference in content.differences:
+            difference.cause = Cause.OTHER_THREAD
+        return True
+    if not (content.differences or content.masked or record.doubts or model.doubted_values):
+        record.agreed = Agreed(record, shown.found, content)
+    return False
 
 
 def _judge(

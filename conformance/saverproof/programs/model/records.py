@@ -112,7 +112,8 @@ class Record:
     those added by its last put. ``stale`` is metadata of an earlier put that must be gone.
     ``barred`` are keys that it must not have. ``before`` is the operation that had removed the id
     before it was put. ``copy_of`` is the thread that it was copied from. ``looked_at`` is True
-    once it was compared since it was last put.
+    once it was compared since it was last put. ``agreed`` is what judging keeps of the last answer
+    that was right.
     """
 
     step: Put
@@ -130,6 +131,7 @@ class Record:
     doubts: set[str] = field(default_factory=set)
     marks: set[Circumstance] = field(default_factory=set)
     last_marks: set[Circumstance] = field(default_factory=set)
+    agreed: Any = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def parent(self) -> int | None:
