@@ -48,7 +48,7 @@ UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20, pla
 """Four histories told the rarest mistakes in five of six tries."""
 FOR = {
     "threads-lose-nothing": SceneEffort(shared=60, instances=2, processes=1, races=0),
-    "no-torn-reads": SceneEffort(shared=60, instances=2, processes=1, races=0),
+    "no-torn-reads": SceneEffort(shared=60, instances=2, processes=1, races=0, reads=12),
     "linearizable": SceneEffort(shared=60, instances=1, processes=0, races=0),
     "instances-agree": SceneEffort(shared=0, instances=1, processes=0, races=0),
     "processes-lose-nothing": SceneEffort(shared=2, instances=2, processes=2, races=2),
@@ -64,6 +64,8 @@ FOR = {
 """What catches the wrong savers of a contract, and something of everything else. It ends once they
 are caught, so that more costs nothing: on a machine with much else to do, races are rarer.
 """
+HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
+"""What comes between two statements by chance never."""
 GRAPHS = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, places=6)
 """What is held at each of its places needs no luck."""
 EXCEPT = {
@@ -78,6 +80,9 @@ EXCEPT = {
     "runs-deleted-with-new-questions": GRAPHS,
     # No calls of a history are about delta channels.
     "prune-of-chains-by-what-was-newest": GRAPHS,
+    # Nobody comes between the statements of these by chance.
+    "read-under-its-own-lock": HELD,
+    "file-read-twice": HELD,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
 
@@ -62,6 +64,39 @@ class ReadingInSteps(Database):
 @wrong(TORN, "a checkpoint and its writes are read in two views of the store", also={ORDER})
 class ReadInTwoSteps(InThreads, SqliteReference):
     database_class = ReadingInSteps
+
+
+class ReadingUnderItsLock(Database):
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self.lock:
+            yield
+
+
+@wrong(TORN, "a lock of the instance keeps the statements of a read together, and no transaction")
+class ReadUnderItsOwnLock(SqliteReference):
+    database_class = ReadingUnderItsLock
+
+
+_OF_THE_MODULE = threading.RLock()
+
+
+@wrong(TORN, "a file is read twice under a lock of the module, and written by processes")
+class FileReadTwice(StateFileReference):
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        with _OF_THE_MODULE, super().turn():
+            yield
+
+    def get_tuple(self, config: Any) -> Any:
+        with _OF_THE_MODULE:
+            self.catch_up()
+            found = ReferenceSaver.get_tuple(self, config)
+            if found is None:
+                return None
+            self.catch_up()
+            again = ReferenceSaver.get_tuple(self, found.config)
+            return found._replace(pending_writes=again.pending_writes if again else [])
 
 
 # -- instances-agree ----------------------------------------------------------------------

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -44,6 +45,7 @@ from tests.wrong_savers.loops import (
 from tests.wrong_savers.readers import (
     CacheOfTheInstance,
     ClearedTooEarly,
+    FileReadTwice,
     ListCountsFromTheNewest,
     ListHoldsATransaction,
     ListHoldsTheLock,
@@ -52,6 +54,7 @@ from tests.wrong_savers.readers import (
     ReadInTwoSteps,
     ReadIsCounted,
     ReadRegistersTheThread,
+    ReadUnderItsOwnLock,
     RowsSeenOneByOne,
 )
 from tests.wrong_savers.scenes.failing import (
@@ -177,7 +180,7 @@ def test_one_cursor_gives_another_readers_rows(tmp_path: Path) -> None:
     assert database.cursor.fetchall() == []
 
 
-@pytest.mark.parametrize("saver", [RowsSeenOneByOne, ReadInTwoSteps])
+@pytest.mark.parametrize("saver", [RowsSeenOneByOne, ReadInTwoSteps, ReadUnderItsOwnLock])
 def test_half_an_operation_is_seen(saver: Any, tmp_path: Path) -> None:
     probe = prepared(Probe(opening(saver), tmp_path, "sync"))
     seen: list[Any] = []
@@ -186,7 +189,7 @@ def test_half_an_operation_is_seen(saver: Any, tmp_path: Path) -> None:
     def between(statement: str) -> None:
         if saver is RowsSeenOneByOne and statement.startswith("INSERT OR IGNORE"):
             seen.append(len(other.get_tuple(probe.config()).pending_writes))
-        elif saver is ReadInTwoSteps and statement.startswith("SELECT task"):
+        elif saver is not RowsSeenOneByOne and statement.startswith("SELECT task"):
             other.delete_thread("a")
 
     with watched(probe.saver, between):
@@ -195,6 +198,24 @@ def test_half_an_operation_is_seen(saver: Any, tmp_path: Path) -> None:
             assert seen == [2, 3]
         else:
             assert probe.pending("a", "", 2) == []
+
+
+def test_a_file_is_written_between_two_readings_by_who_knows_no_lock_of_the_module(
+    tmp_path: Path,
+) -> None:
+    probe = prepared(Probe(opening(FileReadTwice), tmp_path, "sync"))
+    read = probe.saver.catch_up
+    readings: list[Any] = []
+
+    def between() -> None:
+        readings.append(None)
+        if len(readings) == 2:
+            with closing(StateFileReference.at(tmp_path)) as other:
+                other.delete_thread("a")
+        read()
+
+    probe.saver.catch_up = between
+    assert probe.pending("a", "", 2) == []
 
 
 @pytest.mark.parametrize("saver", [ListHoldsTheLock, ListHoldsATransaction])

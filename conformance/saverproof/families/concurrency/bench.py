@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from saverproof.families.concurrency import (
     calls_elsewhere,
+    changes_elsewhere,
     child,
     firstuse,
     held_reads,
@@ -34,6 +35,7 @@ DEADLINE_S = LIMIT_S + 6.0
 
 CHILDREN = (
     calls_elsewhere,
+    changes_elsewhere,
     child,
     firstuse,
     held_reads,

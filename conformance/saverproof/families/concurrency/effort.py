@@ -13,8 +13,8 @@ class SceneEffort:
     lock of the store for ``hold_s`` seconds. ``overtaken`` says whether one is stopped while
     another finishes its thread. ``upkeep`` are histories by threads or tasks in which someone
     tidies up, ``upkeep_apart`` those by processes. A prune beside graphs is held at up to
-    ``places`` of its places, one by another process at up to ``places_apart``; a read of what is in
-    a server at up to ``reads``.
+    ``places`` of its places, one by another process at up to ``places_apart``; a read at up to
+    ``reads`` places, and between any two of them that come out otherwise.
     """
 
     shared: int
@@ -43,7 +43,7 @@ EFFORTS = {
         upkeep_apart=1,
         places=6,
         places_apart=3,
-        reads=40,
+        reads=12,
     ),
     "default": SceneEffort(
         shared=10,
@@ -55,7 +55,7 @@ EFFORTS = {
         upkeep_apart=1,
         places=6,
         places_apart=3,
-        reads=40,
+        reads=12,
     ),
     "deep": SceneEffort(
         shared=120,
@@ -69,12 +69,12 @@ EFFORTS = {
         upkeep_apart=20,
         places=40,
         places_apart=20,
-        reads=200,
+        reads=100,
     ),
 }
 
 SLOW_CALL_MS = 20.0
 """A saver whose calls take longer has one history played at a time, so that none is cut off."""
 
-SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1, places=6, reads=10)
+SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1, places=6, reads=4)
 """Where each process is a fresh interpreter."""

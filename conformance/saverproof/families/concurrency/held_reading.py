@@ -1,23 +1,27 @@
-"""Holds reads between their statements while another saver changes what they read.
+"""Holds reads between their statements while another process changes what they read.
 
-Between two savers there is no lock of the process, and two statements of a server see two moments,
-unless a transaction makes them see one. By chance nobody comes between them: the read is held.
+Between two processes there is no lock but the store's, and two statements see two moments, unless a
+transaction makes them see one. By chance nobody comes between them: the read is held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from saverproof.families.concurrency import held_reads
+from saverproof.families.concurrency import changes_elsewhere, held_reads
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import TORN
 from saverproof.families.concurrency.held_reads import decoded
+from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
+from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, CallKind, Operation, TimedCall
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import encode
-from saverproof_faults.kill import DiedBy
+from saverproof_faults.kill import DiedBy, TrialResult
 
 SCENE = "held read"
 _PLACE, _NUMBER = FIRST_OF_ROUNDS, 1
@@ -82,14 +86,13 @@ def hold(
         "read": encode(read),
         "most": most,
     }
-    with bench.store() as store:
-        result = bench.played(held_reads.read_held, store | arguments)
     what = f"{read.kind.value} of a checkpoint that is {how}"
-    if result.died_by is not DiedBy.FINISHED:
-        return f"{what}: {result.ending()}"
-    value = result.value
-    if value["trouble"] or value["standstill"]:
-        return f"{what}: {value['trouble'] or 'not over in time'}"[:300]
+    results = _played(bench, arguments)
+    for result in reversed(results):
+        # Where the changing one could not go on, the reading one was not told more.
+        if why := _not_over(result):
+            return f"{what}: {why}"[:300]
+    value = results[0].value
     if not value["places"]:
         return f"{what}: no line of the saver, and no turn of a loop, is part of it"
     record.scenes["reads that are held between statements"] += 1
@@ -115,6 +118,24 @@ def hold(
     if left := value["left"]:
         return f"{what}: the change waits for the read, and {left} of its places were not tried"
     return ""
+
+
+def _played(bench: CallerBench, arguments: Mapping[str, Any]) -> list[TrialResult]:
+    """Return what the process of the read says, then the one that changes what it reads."""
+    with bench.store() as store, TemporaryDirectory(dir=bench.folder) as folder:
+        meeting = Path(folder, "meeting")
+        Meeting.prepare(meeting, 2)
+        both = {**store, **arguments, "meeting": str(meeting)}
+        both["patience_s"] = PATIENCE_S[Sharing.PROCESSES]
+        parts = (held_reads.read_held, changes_elsewhere.make_changes)
+        return bench.writers([(part, both) for part in parts])
+
+
+def _not_over(result: TrialResult) -> str:
+    if result.died_by is not DiedBy.FINISHED:
+        return result.ending()
+    value = result.value
+    return value["trouble"] or ("not over in time" if value["standstill"] else "")
 
 
 def _problem(states: list[Any], place: str, events: list[TimedCall]) -> Problem:

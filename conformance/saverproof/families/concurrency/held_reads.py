@@ -1,5 +1,5 @@
-"""What runs in the process in which a read is held at one of its places while another saver goes on
-with what it reads.
+"""What runs in the process in which a read is held at one of its places while another process goes
+on with what it reads.
 """
 
 from __future__ import annotations
@@ -8,21 +8,34 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from saverproof.families.concurrency.calling import Caller
+from saverproof.families.concurrency.changes_elsewhere import HERE, ChangesElsewhere
 from saverproof.families.concurrency.child import Scene, operations_in
-from saverproof.families.concurrency.holding import Holding, Place, Places, Probe
+from saverproof.families.concurrency.holding import (
+    MARGIN_ELSEWHERE,
+    Holding,
+    Place,
+    PlaceProbe,
+    Places,
+    Probe,
+    Probing,
+)
+from saverproof.families.concurrency.locks_seen import LockLooks
+from saverproof.families.concurrency.messages import GoneError
 from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule, folders_of, lines_in
 from saverproof.programs.steps.codec import decode, encode
+from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
-READER, WRITER = 0, 1
 _MOST_BLOCKED = 6
 """Places at which a change waits for the read, and the read for nothing: each takes a while."""
 
@@ -54,7 +67,7 @@ class _HeldReads:
     @contextmanager
     def of(cls, scene: Scene, saver: Any) -> Iterator[_HeldReads]:
         with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
-            reads = cls(scene, scene.caller(saver, READER), pool)
+            reads = cls(scene, scene.caller(saver, HERE), pool)
             reads._tracer = lines_in(folders_of(saver), reads._at_line)
             if scene.api == "async":
                 # Any of the threads that the loop starts may be the one in which a read runs.
@@ -79,9 +92,12 @@ class _HeldReads:
                 over()
 
         async def await_it() -> None:
+            # Nobody on this loop goes on beside it: that is another process.
+            sys.settrace(self._tracer)
             try:
                 await self.places.awaited(self.caller.await_call(read))
             finally:
+                sys.settrace(None)
                 over()
 
         if self.scene.api == "sync":
@@ -107,56 +123,136 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     places that were not tried because the change had waited for the read too often.
     """
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
-    before, change, ends = (operations_in(arguments[part]) for part in ("before", "change", "ends"))
-    (read,) = operations_in([arguments["read"]])
     told: dict[str, Any] = {"alone": [], "held": [], "places": 0, "left": 0}
 
     def play() -> None:
-        with scene.saver() as own, scene.saver() as other, _HeldReads.of(scene, own) as reads:
-
-            def write(made: Operation) -> TimedCall:
-                scene.alone(other, WRITER, [made])
-                return scene.callers.pop().events[-1]
-
-            def prepare() -> list[TimedCall]:
-                for made in ends:
-                    write(made)
-                return [write(made) for made in before]
-
-            prepare()
-            found = _Found()
-            alone = [reads.read(read, found)]
-            for made in change:
-                write(made)
-                alone.append(reads.read(read))
-            told["alone"] = encode(alone)
-            told["places"] = len(found.places)
-            blocked = 0
-            chosen = _spread(found.places, arguments["most"])
-            for number, place in enumerate(chosen, 1):
-                events = prepare()
-                holding = Holding(place)
-                made_read = reads.begin(read, holding)
-                holding.come.wait()
-                events += [write(made) for made in change]
-                holding.let_go.set()
-                made_read.result()
-                blocked += not holding.overtaken
-                if holding.overtaken:
-                    shown = [*events, reads.caller.events[-1]]
-                    told["held"].append([place.describe(), encode(shown)])
-                if blocked >= _MOST_BLOCKED:
-                    told["left"] = len(chosen) - number
-                    return
+        try:
+            with (
+                ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
+                scene.saver() as saver,
+                _HeldReads.of(scene, saver) as reads,
+            ):
+                _Play.of(reads, changes, arguments).into(told)
+        except GoneError:
+            scene.trouble = "the other process has ended"
 
     return {**scene.played(play), **told}
 
 
-def _spread(places: list[Place], most: int) -> list[Place]:
-    """Up to ``most`` of them, evenly."""
-    if len(places) <= most:
-        return places
-    return [places[n * len(places) // most] for n in range(most)]
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """One read, and the change that is made beside it. ``ends`` and ``before`` bring the store to
+    where both begin. ``most`` is the number of places at which the read is held.
+    """
+
+    reads: _HeldReads
+    changes: ChangesElsewhere
+    read: Operation
+    ends: tuple[Operation, ...]
+    before: tuple[Operation, ...]
+    change: tuple[Operation, ...]
+    most: int
+
+    @classmethod
+    def of(
+        cls, reads: _HeldReads, changes: ChangesElsewhere, arguments: Mapping[str, Any]
+    ) -> _Play:
+        """As the arguments say."""
+        parts = {part: operations_in(arguments[part]) for part in ("ends", "before", "change")}
+        (read,) = operations_in([arguments["read"]])
+        return cls(reads, changes, read, **parts, most=arguments["most"])
+
+    def into(self, told: dict[str, Any]) -> None:
+        """Play it, and tell of it."""
+        self._prepare()
+        found = _Found()
+        alone = [self.reads.read(self.read, found)]
+        told["places"] = len(found.places)
+        free = self._free(found.places)
+        self._prepare()
+        for made in self.change:
+            self.changes.make([made])
+            alone.append(self.reads.read(self.read))
+        told["alone"] = encode(alone)
+        self._hold_at(free, told)
+
+    def _hold_at(self, places: list[Place], told: dict[str, Any]) -> None:
+        """Hold the read at some of the places, and then between any two that come out otherwise.
+
+        What is read at one moment comes out in one of two ways, before that moment and after it. A
+        mix comes between them, so that however few lines it is seen at, it is found.
+        """
+        blocked = 0
+
+        def shown_at(number: int) -> Any:
+            events = self._held_at(places[number])
+            if not events:
+                return None
+            told["held"].append([places[number].describe(), encode(events)])
+            return events[-1].shown, events[-1].error
+
+        for tried, (_, shown) in enumerate(tell_apart(len(places), self.most, shown_at), 1):
+            blocked += shown is None
+            if blocked >= _MOST_BLOCKED:
+                told["left"] = len(places) - tried
+                return
+
+    def _prepare(self) -> list[TimedCall]:
+        return self.changes.make([*self.ends, *self.before])[len(self.ends) :]
+
+    def _free(self, places: list[Place]) -> list[Place]:
+        """Return the places at which the store keeps nobody from writing, as far as can be told."""
+        scene = self.reads.scene
+        if scene.target.server is not None:
+            # Whether it is a server that works, or a lock that is waited for, nothing here tells.
+            return places
+        if files := list(sqlite_files(scene.workspace.path)):
+            with LockLooks.of(files) as looks:
+                self.reads.read(self.read, looks)
+                return _free_of(looks)
+        again = self.before[0]
+        probing = Probing(lambda: self.changes.begun(again), MARGIN_ELSEWHERE, self.changes.process)
+        self.reads.read(self.read, probing)
+        probing.end()
+        return _free_of(probing)
+
+    def _held_at(self, place: Place) -> list[TimedCall]:
+        """Return what was called, last the read; nothing if the change waited for the read."""
+        events = self._prepare()
+        holding = Holding(place, self.changes.process)
+        read = self.reads.begin(self.read, holding)
+        holding.come.wait()
+        events += self.changes.make(self.change)
+        holding.let_go.set()
+        read.result()
+        return [*events, self.reads.caller.events[-1]] if holding.overtaken else []
+
+
+def _free_of(probe: PlaceProbe) -> list[Place]:
+    return [place for place, free in probe.free if free]
+
+
+def tell_apart(places: int, most: int, shown_at: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
+    """Try up to ``most`` of so many places, evenly, the first and the last among them; and then
+    those between any two neighbours that come out otherwise. Yield each with what it shows.
+    """
+    shown: dict[int, Any] = {}
+    ahead = _spread(places, most)
+    while ahead:
+        for number in ahead:
+            shown[number] = shown_at(number)
+            yield number, shown[number]
+        ahead = [
+            (one + other) // 2
+            for one, other in pairwise(sorted(shown))
+            if other - one > 1 and shown[one] != shown[other]
+        ]
+
+
+def _spread(places: int, most: int) -> list[int]:
+    if places <= most:
+        return [*range(places)]
+    return [number * (places - 1) // (most - 1) for number in range(most)]
 
 
 def decoded(events: Any) -> list[TimedCall]:

@@ -83,13 +83,12 @@ class HistoryJudging:
         self.tally.handed += self.flaws.found.values()
 
     def _hold_reads(self) -> None:
-        """Between two savers on a server nothing of the process keeps reads whole."""
+        """Between two processes nothing but the store keeps reads whole."""
         many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
         wanted = TORN in self.tally.wanted and TORN not in self.record.found
         if PROCESSES in self.record.hung or not (many and wanted and self.effort.reads):
             return
-        if self.bench.target.server is not None:
-            hold_reads(self.bench, self.able, self.record, self.effort.reads)
+        hold_reads(self.bench, self.able, self.record, self.effort.reads)
 
     def _apart(self) -> None:
         """Play with several processes, and with one that is held up."""

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any, Protocol
 
@@ -255,15 +256,20 @@ class _Awaited:
 
     def __await__(self) -> Generator[Any, None, Any]:
         steps, turn = self._call.__await__(), 0
+        go_on: Callable[[], Any] = partial(next, steps)
         while True:
             try:
-                waited_for = next(steps)
+                waited_for = go_on()
             except StopIteration as end:
                 return end.value
-            yield waited_for
             turn += 1
-            if self._places.doing is not None:
-                yield from self._places.doing.await_at(Place(AWAIT, turn)).__await__()
+            try:
+                yield waited_for
+                if self._places.doing is not None:
+                    yield from self._places.doing.await_at(Place(AWAIT, turn)).__await__()
+                go_on = partial(next, steps)
+            except BaseException as error:  # noqa: BLE001 - it is for the call to handle
+                go_on = partial(steps.throw, error)
 
 
 def _on_a_loop() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ class LockLooks:
     _asked: IO[str]
     _answers: IO[str]
     free: list[tuple[Place, bool]] = field(default_factory=list)
+    _looking: threading.Lock = field(default_factory=threading.Lock)
+    """A call may come to places in several threads at once."""
 
     @classmethod
     @contextmanager
@@ -58,8 +61,9 @@ class LockLooks:
 
     def at(self, place: Place) -> None:
         """Look here."""
-        print(json.dumps([str(file) for file in self.files]), file=self._asked, flush=True)
-        self.free.append((place, bool(json.loads(self._answers.readline()))))
+        with self._looking:
+            print(json.dumps([str(file) for file in self.files]), file=self._asked, flush=True)
+            self.free.append((place, bool(json.loads(self._answers.readline()))))
 
     async def await_at(self, place: Place) -> None:
         """Look here; nothing of the loop's is waited for."""

@@ -17,7 +17,7 @@ PLACES: tuple[tuple[str, str], ...] = (
     *(
         (thread, namespace)
         for number in range(MOST_ROUNDS)
-        for thread in (f"run {number}", f"copy {number}")
+        for thread in (f"run-{number}", f"copy-{number}")
         for namespace in ("", "child")
     ),
 )
