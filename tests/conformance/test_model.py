@@ -194,6 +194,20 @@ def test_a_copied_thread_stands_alone(model: Model) -> None:
     assert [w.value for w in model.pending(("b", "", 1))] == [ONE]
 
 
+def test_children_are_those_that_are_there(model: Model) -> None:
+    put(model, Put("a", "", 1), Put("a", "", 2, 1), Put("a", "", 3, 1), Put("a", "ns", 4, 1))
+    model.copy_thread("a", "b")
+    model.remove(("a", "", 2), "prune")
+    put(model, Put("a", "", 3, 2))
+    assert [*model.children(("a", "", 1))] == []
+    assert [*model.children(("a", "", 2))] == [3]
+    assert [*model.children(("b", "", 1))] == [2, 3]
+    model.delete_thread("b")
+    assert not model.has_children(("b", "", 1))
+    put(model, Put("b", "", 3, 1))
+    assert [*model.children(("b", "", 1))] == [3]
+
+
 def test_pruning_keeps_the_latest_and_leaves_the_others_open(model: Model) -> None:
     put(model, *(Put("a", "", number) for number in (1, 2, 3)), Put("b", "", 1))
     open_ = model.prune(Prune(("a",), "keep_latest"))

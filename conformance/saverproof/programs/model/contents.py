@@ -15,6 +15,10 @@ class Contents:
 
     def __init__(self) -> None:
         self.threads: dict[str, dict[str, dict[int, Record]]] = {}
+        self._born: dict[Address, dict[int, None]] = {}
+        """The numbers that were ever put as children of an address, gone ones included: to look
+        for them among all checkpoints would take the square of these.
+        """
         self.writes: dict[Address, dict[WriteKey, PendingWrite]] = {}
         self.gone: dict[Address, str] = {}
         """Addresses that were put and removed, with the operation that removed them."""
@@ -88,7 +92,21 @@ class Contents:
             return True
         return metadata_rules.selects(step.filter, record.merged | record.metadata)
 
+    def keep(self, address: Address, record: Record) -> None:
+        """Put a record at an address, in place of any that is there."""
+        thread, namespace, number = address
+        self.threads.setdefault(thread, {}).setdefault(namespace, {})[number] = record
+        if record.parent is not None:
+            self._born.setdefault((thread, namespace, record.parent), {})[number] = None
+
+    def children(self, address: Address) -> Iterator[int]:
+        """Yield the checkpoints of the same namespace that have this one as their parent."""
+        thread, namespace, number = address
+        history = self.history(thread, namespace)
+        for child in self._born.get(address, ()):
+            if child in history and history[child].parent == number:
+                yield child
+
     def has_children(self, address: Address) -> bool:
         """Return whether a checkpoint of the same namespace has this one as its parent."""
-        thread, namespace, number = address
-        return any(r.parent == number for r in self.history(thread, namespace).values())
+        return next(self.children(address), None) is not None

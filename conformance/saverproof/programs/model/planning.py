@@ -55,7 +55,7 @@ def versions_taken(contents: Contents, step: Put) -> list[Version]:
     # A parent's number may be above its child's: clocks differ.
     below = [step.number]
     for number in below:
-        children = [child for child, record in history.items() if record.step.parent == number]
+        children = [*contents.children((step.thread, step.namespace, number))]
         line += [history[child].channels for child in children]
         below += children
     return [channel.version for channels in line for channel in channels.values()]

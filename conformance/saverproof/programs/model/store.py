@@ -103,9 +103,7 @@ class Model(Contents):
                 earlier = present.metadata | present.merged | present.stale
                 kept = record.metadata | record.merged
                 record.stale = {key: v for key, v in earlier.items() if key not in kept}
-        self.threads.setdefault(step.thread, {}).setdefault(step.namespace, {})[step.number] = (
-            record
-        )
+        self.keep(address, record)
         record.before = self.gone.pop(address, record.before)
         self.unexpected.discard(address)
         return record
@@ -178,9 +176,8 @@ class Model(Contents):
         del records[number]
         self.writes.pop(address, None)
         self.gone[address] = operation
-        for record in records.values():
-            if record.parent == number:
-                record.parent_may_be_gone = True
+        for child in self.children(address):
+            records[child].parent_may_be_gone = True
         if not records:
             del self.threads[thread][namespace]
         if not self.threads[thread]:
@@ -219,7 +216,7 @@ class Model(Contents):
                     before=self.gone.pop((target, namespace, number), None),
                     copy_of=source,
                 )
-                self.threads.setdefault(target, {}).setdefault(namespace, {})[number] = copied
+                self.keep((target, namespace, number), copied)
                 self.unexpected.discard((target, namespace, number))
         for address in [a for a in self.writes if a[0] == source]:
             self.writes[(target, *address[1:])] = {
