@@ -19,3 +19,23 @@ def test_the_mistake_that_the_own_family_finds_is_among_them(tmp_path: Path) -> 
     handed = next(one for one in outcome.handed if one.contract == MIXED)
     assert handed.mistake_of == MIXED
     assert wrong.note in handed.mistakes_alike
+
+
+def mistakes_alike(name: str, family: str, folder: Path) -> set[str]:
+    """The mistakes of other contracts that may be behind all that a family finds."""
+    wrong = next(one for one in WRONG if one.name == name)
+    target = target_of(wrong)
+    plan = plan_of(target, family, "sync", folder, facts=facts_for(wrong, folder))
+    found = hunt(plan, target, steps=300).findings
+    assert found
+    return set.intersection(*(set(one.mistakes_alike) for one in found))
+
+
+def test_a_mistake_of_another_family_is_named_where_it_explains_as_much(tmp_path: Path) -> None:
+    named = mistakes_alike("delete-thread-always-raises", "lifecycle", tmp_path)
+    assert "delete_thread always raises" in named
+
+
+def test_a_mistake_of_another_family_is_not_named_where_runs_rule_it_out(tmp_path: Path) -> None:
+    # Their shortest program is shown by savers that lose writes of any batch as well.
+    assert mistakes_alike("one-batch-per-task", "upsert", tmp_path) == set()

@@ -8,6 +8,7 @@ saver under test does.
 from __future__ import annotations
 
 from saverproof.mistakes import (
+    batches,
     calls_that_raise,
     channels,
     clocks,
@@ -49,6 +50,7 @@ from saverproof.mistakes.registry import REGISTERED, Mistake, mistake, opener
 __all__ = [
     "MISTAKES",
     "Mistake",
+    "batches",
     "calls_that_raise",
     "channels",
     "clocks",

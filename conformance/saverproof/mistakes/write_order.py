@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
@@ -108,3 +108,37 @@ class WritesByPathOnly(ReferenceSaver):
 class PathsCut(ReferenceSaver):
     def _write_order(self, row: WriteRow) -> Any:
         return row.path[:64], row.task_id, row.index
+
+
+class _CutPaths(ReferenceSaver):
+    """A column of the path that cuts what is longer."""
+
+    width: int
+
+    def _rows_of_batch(
+        self, writes: Sequence[tuple[str, Any]], task_id: str, path: str
+    ) -> list[WriteRow]:
+        return super()._rows_of_batch(writes, task_id, path[: self.width])
+
+
+@mistake(
+    "ordering/writes-sorted",
+    "a column for a dozen characters of the path: whether there is one is all that is kept",
+    also=PATHS,
+)
+class PathsOfADozen(_CutPaths):
+    width = 12
+
+
+@mistake(
+    "ordering/writes-sorted",
+    "a column for sixteen characters of the path: the kind of task is all that is kept",
+    also=PATHS,
+)
+class PathsOfSixteen(_CutPaths):
+    width = 16
+
+
+@mistake("ordering/writes-sorted", "a column for thirty-two characters of the path", also=PATHS)
+class PathsOfThirtyTwo(_CutPaths):
+    width = 32

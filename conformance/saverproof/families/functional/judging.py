@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,7 +29,7 @@ from saverproof.families.functional.shares import (
 )
 from saverproof.families.items import Finding, ItemPlan, Unsettled
 from saverproof.families.machines.differences import is_implied
-from saverproof.families.machines.findings import finding
+from saverproof.families.machines.findings import finding, notes
 from saverproof.families.machines.hiding import Hiding
 from saverproof.families.machines.patience import Patience
 from saverproof.families.machines.prediction import versions_like
@@ -38,6 +38,7 @@ from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing
 from saverproof.families.machines.suiting import able_of, suited, suited_program
 from saverproof.families.machines.trials import ProgramRun, Trials, programs
+from saverproof.families.machines.violations import Violation
 from saverproof.families.tally import Tally, unsettled
 from saverproof.judging.attribution.features import of_family
 from saverproof.mistakes import MISTAKES, Mistake
@@ -110,6 +111,7 @@ class FunctionalJudging:
                     search.show_mistakes()
             # The family of a contract may find another mistake behind it than this one did.
             handed = [(one, search.alike(one)) for one in search.others]
+            own = [(one, search.instead(one)) for one in search.violations]
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
         if self.target.server is not None:
@@ -120,12 +122,7 @@ class FunctionalJudging:
         tally.findings += [one for one in standing.findings if one.contract not in search.found]
         if plan.facts.get("shares"):
             self._tell_of_shared_store()
-        tally.findings += [
-            self.kept[one.contract]
-            if search.found.get(one.contract) is one and one.contract in self.kept
-            else finding(self.target, plan.api, one)
-            for one in search.violations
-        ]
+        tally.findings += [self._told(search, one, alike) for one, alike in own]
         tally.handed += [finding(self.target, plan.api, one, alike=alike) for one, alike in handed]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
@@ -133,6 +130,15 @@ class FunctionalJudging:
         in_the_way = () if tally.budget.left_out else broken
         tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy, broken=in_the_way)
         self._settle(search, broken)
+
+    def _told(
+        self, search: ProgramSearch, violation: Violation, alike: Iterable[Mistake]
+    ) -> Finding:
+        """Return a violation in words, which it was put into when it was found, or is now."""
+        name = violation.contract
+        if search.found.get(name) is violation and name in self.kept:
+            return replace(self.kept[name], mistakes_alike=notes(alike))
+        return finding(self.target, self.plan.api, violation, alike=alike)
 
     def _tell_of_shared_store(self) -> None:
         """Mark as not exercised what a shared store keeps the run from trying.

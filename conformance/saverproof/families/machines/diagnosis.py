@@ -310,6 +310,14 @@ class Diagnosis:
             left = [each for each in left if each not in tier]
             yield tier
 
+    def could_be(self, mistake: Mistake, other: Mistake) -> bool:
+        """Return whether the kept runs are explained as well if the ``other`` mistake takes the
+        place of this one.
+        """
+        if mistake not in self.mistakes or other in self.mistakes:
+            return False
+        return self._fits([other if each is mistake else each for each in self.mistakes])
+
     def also_breaking(self, contract: str) -> Iterator[Mistake]:
         """Yield the mistakes that break another contract and may break this one by it."""
         return (each for each in self.pool if contract in each.also and _may_be_tried(each))

@@ -57,8 +57,13 @@ def finding(
         may_break=tuple(sorted(implied)),
         mistake="" if mistake is None else mistake.note,
         mistake_of="" if mistake is None else mistake.breaks,
-        mistakes_alike=tuple(dict.fromkeys(each.note for each in alike)),
+        mistakes_alike=notes(alike),
     )
+
+
+def notes(mistakes: Iterable[Mistake]) -> tuple[str, ...]:
+    """Return what some mistakes are, in words, each once."""
+    return tuple(dict.fromkeys(each.note for each in mistakes))
 
 
 def _place(address: tuple[str, str, int]) -> str:

@@ -50,6 +50,18 @@ class Showing(Blaming):
         others = self.diagnosis.also_breaking(violation.contract)
         return tuple(each for each in others if self._stands_for(each, violation))
 
+    def instead(self, violation: Violation) -> tuple[Mistake, ...]:
+        """Return the mistakes of other contracts that may be behind a violation as well as its own.
+
+        They explain all that was seen of the saver, too: the family of such a contract tells
+        whether it is broken, and has runs that this one has not.
+        """
+        mistake = violation.mistake
+        if mistake is None or mistake.breaks != violation.contract:
+            return ()
+        could_be = self.diagnosis.could_be
+        return tuple(each for each in self.alike(violation) if could_be(mistake, each))
+
     def _stands_for(self, mistake: Mistake, violation: Violation) -> bool:
         key = (mistake.name, id(violation))
         if key not in self.stands:
