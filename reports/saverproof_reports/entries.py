@@ -14,7 +14,8 @@ class Entry:
     """The violations of one contract in one phase.
 
     Attributes:
-        shown: the one with the fewest steps, which is shown in full.
+        shown: the one with the fewest steps, and of those one with a script, which is shown in
+            full.
         alike: all violations that look the same to a reader, ``shown`` included.
         others: those with another program or answer.
     """
@@ -33,7 +34,7 @@ def entries(violations: Sequence[Violation]) -> Iterator[Entry]:
     """Yield the violations of one contract, those of one phase together."""
     for phase in dict.fromkeys(one["phase"] for one in violations):
         found = [one for one in violations if one["phase"] == phase]
-        shown = min(found, key=lambda one: len(one["steps"]))
+        shown = min(found, key=lambda one: (len(one["steps"]), not one.get("reproducer")))
         alike = tuple(one for one in found if _read(one) == _read(shown))
         yield Entry(shown, alike, tuple(one for one in found if _read(one) != _read(shown)))
 

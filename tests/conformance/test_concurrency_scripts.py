@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.conformance.reproducer_support import of_a_shut_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.readers import FileReadTwice
 from tests.wrong_savers.upkeep_of_graphs import (
     CopyOfQuestionsFirst,
     CopyTakesQuestionsAway,
@@ -38,6 +40,7 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.iteration import BETWEEN, By, method_of
@@ -85,12 +88,35 @@ def held(
     return {"scene": upkeep.scene, "name": upkeep.names[0], "inside": False, "place": place}
 
 
+def read_held(saver: type, at: str, read: CallKind, change: str) -> dict[str, Any]:
+    """A scene in which a read is held at a line of a saver, while another process goes on."""
+    lines, first = inspect.getsourcelines(getattr(saver, "list" if "list" in read else "get_tuple"))
+    line = max(number for number, text in enumerate(lines, first) if at in text)
+    place = encode(Place(inspect.getfile(saver), line))
+    return {"scene": HELD_READ, "read": read.value, "change": change, "place": place}
+
+
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
 EVERY_METHOD = {"calls": [method_of(operation) for operation in LOOKED_AT]}
 SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "threads": (THREADS, "check-then-insert", {}),
     "whole batches": (TORN, "rows-seen-one-by-one", {}),
     "a thread deleted": (TORN, "read-in-two-steps", {"theme": DELETING.name}),
+    "a read that is held": (
+        TORN,
+        "read-under-its-own-lock",
+        read_held(SqliteReference, "_stored_writes", CallKind.GET, "deleted"),
+    ),
+    "a latest that is held": (
+        TORN,
+        "file-read-twice",
+        read_held(FileReadTwice, "self.catch_up()", CallKind.LATEST, "deleted, and put anew"),
+    ),
+    "a listing that is held": (
+        TORN,
+        "read-under-its-own-lock",
+        read_held(SqliteReference, "_stored_writes", CallKind.LIST, "deleted"),
+    ),
     "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
     "a saver opened before": (INSTANCES, "listing-kept", asking(Reader.BESIDE)),
     "a saver in another process": (

@@ -16,11 +16,12 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import TORN
 from saverproof.families.concurrency.held_reads import decoded
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
+from saverproof.families.concurrency.holding import Place
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, CallKind, Operation, TimedCall
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
-from saverproof.programs.steps.codec import encode
+from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
 
 SCENE = "held read"
@@ -31,11 +32,12 @@ _BEFORE = (
 )
 _DELETED = Operation(CallKind.DELETE, _PLACE)
 _AGAIN = Operation(CallKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH + 2)
-_CHANGES = {
+CHANGES = {
     "deleted": (_DELETED,),
     "deleted, and put anew": (_DELETED, _AGAIN),
     "put again": (_AGAIN,),
 }
+"""What another process does, in the words of a scene."""
 _READS = (
     Operation(CallKind.GET, _PLACE, _NUMBER),
     Operation(CallKind.LATEST, _PLACE),
@@ -43,26 +45,25 @@ _READS = (
 )
 
 
-def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
+def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> str:
     """Hold each kind of read at up to ``most`` places during each change, until one shows a mix.
 
-    A contract that other scenes have judged is not held if no read could be held.
+    Return why not every read could be held between its statements, if so.
     """
     untried: list[str] = []
     for read, how in _scenes(able):
         why = hold(bench, able, record, read, how, most)
+        record.tally.beat()
         if TORN in record.found:
-            return
+            return ""
         if why and why not in untried:
             untried.append(why)
-    if untried:
-        text = "; ".join(untried)
-        record.tally.withdraw(TORN, f"not every read could be held between its statements: {text}")
+    return "; ".join(untried)
 
 
 def _scenes(able: Able) -> Iterator[tuple[Operation, str]]:
     for read in _READS:
-        for how, change in _CHANGES.items():
+        for how, change in CHANGES.items():
             if able.deletes or _DELETED not in change:
                 yield read, how
 
@@ -81,7 +82,7 @@ def hold(
     """Play one scene; return why it tells nothing, if so."""
     arguments = {
         "before": encode(_BEFORE),
-        "change": encode(_CHANGES[how]),
+        "change": encode(CHANGES[how]),
         "ends": encode((_DELETED,) if able.deletes else ()),
         "read": encode(read),
         "most": most,
@@ -100,8 +101,9 @@ def hold(
     if any(event.error for event in alone):
         return f"{what}: one caller alone could not do it"
     states = [event.shown for event in alone]
-    problems: list[Problem] = []
-    for place, told in value["held"]:
+    problems: list[tuple[Problem, Place]] = []
+    for at, told in value["held"]:
+        place = decode(Place, at)
         *made, seen = decoded(told)
         record.tally.operations += len(told)
         if any(event.error for event in made):
@@ -111,10 +113,11 @@ def hold(
             continue
         record.tally.agreed(TORN)
         if seen.shown not in states:
-            problems.append(_problem(states, place, [*made, seen]))
+            problems.append((_problem(states, place, [*made, seen]), place))
     if problems:
-        scene = {"scene": SCENE, "read": read.kind.value, "change": how}
-        record.saw(problems[:1], scene)
+        problem, place = problems[0]
+        scene = {"scene": SCENE, "read": read.kind.value, "change": how, "place": encode(place)}
+        record.saw([problem], scene)
     if left := value["left"]:
         return f"{what}: the change waits for the read, and {left} of its places were not tried"
     return ""
@@ -138,11 +141,11 @@ def _not_over(result: TrialResult) -> str:
     return value["trouble"] or ("not over in time" if value["standstill"] else "")
 
 
-def _problem(states: list[Any], place: str, events: list[TimedCall]) -> Problem:
+def _problem(states: list[Any], place: Place, events: list[TimedCall]) -> Problem:
     seen = events[-1]
     return Problem(
         TORN,
-        f"{seen.operation.kind.value} shows parts of several moments, held {place}",
+        f"{seen.operation.kind.value} shows parts of several moments, held {place.describe()}",
         " or ".join(dict.fromkeys(_words(shown) for shown in states)),
         _words(seen.shown),
         tuple(events),

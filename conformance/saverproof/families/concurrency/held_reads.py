@@ -72,7 +72,13 @@ class _HeldReads:
             if scene.api == "async":
                 # Any of the threads that the loop starts may be the one in which a read runs.
                 threading.settrace(reads._tracer)
+            # A sync call may run on the loop on which the saver was opened. That nobody goes on
+            # there beside it is no harm: another process does.
+            scene.loop.run(reads._traced_here())
             yield reads
+
+    async def _traced_here(self) -> None:
+        sys.settrace(self._tracer)
 
     def begin(self, read: Operation, doing: Probe) -> concurrent.futures.Future[None]:
         """Begin a read; what it was answered is the last event of the caller."""
@@ -92,12 +98,9 @@ class _HeldReads:
                 over()
 
         async def await_it() -> None:
-            # Nobody on this loop goes on beside it: that is another process.
-            sys.settrace(self._tracer)
             try:
                 await self.places.awaited(self.caller.await_call(read))
             finally:
-                sys.settrace(None)
                 over()
 
         if self.scene.api == "sync":
@@ -188,7 +191,7 @@ class _Play:
             events = self._held_at(places[number])
             if not events:
                 return None
-            told["held"].append([places[number].describe(), encode(events)])
+            told["held"].append([encode(places[number]), encode(events)])
             return events[-1].shown, events[-1].error
 
         for tried, (_, shown) in enumerate(tell_apart(len(places), self.most, shown_at), 1):

@@ -67,6 +67,8 @@ class HistoryJudging:
         """Rehearse with one caller, then play with many."""
         if not self._rehearse():
             return
+        # First, since what is found so is shown by a script each time.
+        not_held = self._hold_reads()
         self._play(Sharing.SHARED, self.effort.shared)
         if PROCESSES in self.tally.wanted:
             self._play(Sharing.INSTANCES, self.effort.instances)
@@ -77,18 +79,21 @@ class HistoryJudging:
                     self.tally.withdraw(TORN, hidden(why, PROCESSES))
             else:
                 self._apart()
-        self._hold_reads()
+        if not_held and TORN not in self.record.found:
+            why = f"not every read could be held between its statements: {not_held}"
+            self.tally.withdraw(TORN, why)
         if self.tally.checked[PROCESSES]:
             self.tally.unknown.pop(PROCESSES, None)
         self.tally.handed += self.flaws.found.values()
 
-    def _hold_reads(self) -> None:
-        """Between two processes nothing but the store keeps reads whole."""
+    def _hold_reads(self) -> str:
+        """Hold reads while another process goes on: between two, nothing but the store keeps them
+        whole. Return why not all could be held, if so.
+        """
         many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
-        wanted = TORN in self.tally.wanted and TORN not in self.record.found
-        if PROCESSES in self.record.hung or not (many and wanted and self.effort.reads):
-            return
-        hold_reads(self.bench, self.able, self.record, self.effort.reads)
+        if TORN in self.tally.wanted and many and self.effort.reads:
+            return hold_reads(self.bench, self.able, self.record, self.effort.reads)
+        return ""
 
     def _apart(self) -> None:
         """Play with several processes, and with one that is held up."""

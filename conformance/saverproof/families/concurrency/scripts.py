@@ -27,6 +27,7 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
+from saverproof.families.concurrency.held_read_scripts import HELD_READ_IMPORTS, held_read_words
 from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
@@ -78,7 +79,7 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     text = script(target, opening, problem.contract, scene, api)
     if not text:
         return ""
-    if problem.contract in BY_CHANCE:
+    if problem.contract in BY_CHANCE and scene.get("scene") != HELD_READ:
         return tried_often(text, problem.contract, partial(_patient, text))
     return text if complains_alone(text, problem.contract) else ""
 
@@ -93,9 +94,6 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     """The source of a script for a contract; "" for one that cannot be shown without the kit."""
     if name in (PROCESSES, FIRST) and api == "sync" and opening.managed:
         # The saver lives on a loop, and is called from other threads.
-        return ""
-    if scene.get("scene") == HELD_READ:
-        # Only a trace of the saver's lines holds it there.
         return ""
     if name == INSTANCES:
         return instances_script(target, opening, Asking.from_json(scene), api)
@@ -116,6 +114,9 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
             return ""
     imports: Sequence[str] = _WAITS
+    if scene.get("scene") == HELD_READ:
+        words |= held_read_words(scene)
+        imports = HELD_READ_IMPORTS
     if scene.get("scene") in GRAPHS_SCENES:
         told = graph_words(scene, api)
         if not told:
@@ -134,6 +135,8 @@ def _template(name: str, scene: dict[str, Any]) -> str:
     """The template for a contract, among those of this package."""
     if scene.get("scene") in GRAPHS_SCENES:
         return "graph_beside"
+    if scene.get("scene") == HELD_READ:
+        return "held_read"
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"
     if scene.get("shifted"):
