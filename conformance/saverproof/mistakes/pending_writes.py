@@ -158,9 +158,9 @@ class EmptyBatchRefused(ReferenceSaver):
 @mistake("pending-writes/empty-batch", "the batch's first write is looked at before anything else")
 class EmptyBatchHasNoFirst(ReferenceSaver):
     def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
-        special = writes[0][0] in SPECIAL_INDEXES
-        rows = super()._rows_of_batch(writes, task_id, path)
-        return rows[::-1] if special else rows
+        # Nothing else comes of it: beside other mistakes, it would predict what these do not do.
+        _ = writes[0][0] in SPECIAL_INDEXES
+        return super()._rows_of_batch(writes, task_id, path)
 
 
 @mistake("pending-writes/empty-batch", "an empty batch is taken for the task's new, empty result")
