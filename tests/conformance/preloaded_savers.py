@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.conformance import (
+    alone_wrong_savers,
     concurrent_savers,
     crash_savers,
     test_concurrency,
-    test_concurrency_beside_one_caller,
     test_concurrency_elsewhere,
     test_concurrency_graphs,
     test_concurrency_instances,
@@ -24,6 +24,7 @@ from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.savers.targets.reference import TargetRef
 
 __all__ = [
+    "alone_wrong_savers",
     "child",
     "concurrency_child",
     "concurrent_savers",
@@ -31,7 +32,6 @@ __all__ = [
     "graph_child",
     "power_child",
     "test_concurrency",
-    "test_concurrency_beside_one_caller",
     "test_concurrency_elsewhere",
     "test_concurrency_graphs",
     "test_concurrency_instances",
