@@ -60,13 +60,14 @@ def _anchored(savers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def render(template: str, **values: Any) -> str:
     """Return the page that ``template`` makes of ``values``, with the shared style and script."""
-    return _templates().get_template(template).render(**values)
+    return templates().get_template(template).render(**values)
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """Return the templates, each of which is compiled the first time that it is asked for."""
     loader = PackageLoader("saverproof_reports")
-    templates = Environment(
+    made = Environment(
         loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
@@ -74,7 +75,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     script = _part("page.js")
-    templates.globals |= {
+    made.globals |= {
         "style": Markup(_part("page.css")),
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
@@ -99,7 +100,7 @@ def _templates() -> Environment:
         "cause_of": cause_of,
         "contract_rows": contract_rows,
     }
-    templates.filters |= {
+    made.filters |= {
         "slug": slug,
         "web": markup.web,
         "spans": _spans,
@@ -107,7 +108,7 @@ def _templates() -> Environment:
         "thousands": "{:,}".format,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
     }
-    return templates
+    return made
 
 
 def _part(name: str) -> str:

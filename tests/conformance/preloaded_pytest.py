@@ -15,6 +15,7 @@ from tests.conformance import forked_runs
 import saverproof.run.cli
 import saverproof.run.plugin.starting
 from saverproof.process.scratch import in_memory, scratch_folder
+from saverproof_reports.page import templates
 
 __all__ = ["forked_runs", "saverproof"]
 
@@ -25,3 +26,7 @@ with scratch_folder(root=in_memory()) as _nothing, contextlib.redirect_stdout(io
     # path that it finds when it is imported.
     without = [*forked_runs.SLOW_PLUGINS, "-p", "no:xdist", "-p", "no:xdist.looponfail"]
     pytest.main([*without, "-s", "-c", os.devnull, str(_nothing)])
+
+# Each run would compile them for its report.
+for _name in templates().list_templates(extensions=["j2"]):
+    templates().get_template(_name)
