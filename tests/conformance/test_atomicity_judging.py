@@ -1,13 +1,29 @@
 """What a call of a random program shows, judged beside what should be seen."""
 
-import pytest
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+from tests.conformance.test_atomicity_record import PLAN
+
+from saverproof.contracts.tables.atomicity import TABLE
+from saverproof.families.atomicity import fault_programs
+from saverproof.families.atomicity.counting import kinds_of
+from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
+from saverproof.families.atomicity.random_calls import failed
 from saverproof.families.atomicity.random_judging import (
     Expected,
     judged_under_fault,
     judged_without_fault,
+    torn_by,
+    unusable_after,
 )
+from saverproof.families.atomicity.random_programs import FAULTS, KILL
+from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.verdicts import IN_FLIGHT
+from saverproof.families.tally import Tally
 from saverproof.savers.execution.view import Snapshot
 
 EARLIER, BEFORE, AFTER, OTHER = (
@@ -51,3 +67,52 @@ def test_a_call_that_meets_no_fault(
 ) -> None:
     verdict = judged_without_fault(ended, EXPECTED, seen)
     assert (verdict and verdict.contract) == contract
+
+
+EVERY_SORT = SimpleNamespace(
+    passed={*FAULTS} - {"cancel", "connection", "kill", "kill-inside"},
+    api="async",
+    losing=["a driver"],
+    target=SimpleNamespace(durable=True),
+)
+OWN = {contract.id for contract in TABLE.contracts}
+
+
+def test_the_faults_of_random_programs_break_contracts_of_their_own_family() -> None:
+    # A kill inside a call would break one of durability: those are the faults of machines alone.
+    sorts = kinds_of(cast("Any", EVERY_SORT))
+    drawn = [make(Random(seed)) for sort in sorts for make in FAULTS[sort] for seed in range(9)]
+    torn = {torn_by(fault) for fault in drawn if fault != KILL}
+    assert torn | {unusable_after(fault) for fault in drawn} <= OWN
+    assert KILL in drawn
+
+
+def test_a_kill_before_a_call_is_no_fault_of_the_call() -> None:
+    made: list[str] = []
+    bench = SimpleNamespace(
+        loop=SimpleNamespace(run=lambda awaited: awaited),
+        injector=SimpleNamespace(drain=lambda: None),
+    )
+    nothing: Any = None
+    seen = failed(cast("Any", bench), lambda: made.append("call"), nothing, KILL)
+    assert made == ["call"]
+    # So that what it leaves is judged as that of a call without a fault.
+    assert not seen.fired
+
+
+@pytest.mark.parametrize(
+    ("broken_one", "list_of"), [(IN_FLIGHT, "handed"), ("atomicity/all-or-nothing", "findings")]
+)
+def test_what_breaks_a_contract_of_another_family_is_handed_over(
+    broken_one: str, list_of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tally = Tally(PLAN)
+    told = [broken_one]
+    monkeypatch.setattr(fault_programs, "finding_of_random", lambda plan, target, shown: shown)
+    nothing: Any = None
+    found: Any = {broken_one: broken_one}
+    record = FaultRecord(tally)
+    programs = FaultPrograms(PLAN, nothing, record, nothing, nothing, found)
+    programs.report()
+    assert getattr(tally, list_of) == told
+    assert tally.findings + tally.handed == told

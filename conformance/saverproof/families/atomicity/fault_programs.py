@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from saverproof.contracts.registry import contract
+from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
@@ -113,14 +114,20 @@ class FaultPrograms:
                 break
 
     def report(self) -> None:
-        """Tell of those that programs found; what follows from another flaw is none of its own."""
-        found = self.record.found
+        """Tell of those that programs found; what follows from another flaw is none of its own.
+
+        What breaks a contract of another family is handed over to it.
+        """
+        found, own = self.record.found, {one.id for one in TABLE.contracts}
         known = {name for broken in found for name in (broken, *contract(broken).implies)}
-        self.tally.findings += [
-            finding_of_random(self.plan, self.target, violation)
-            for name, violation in self.violations.items()
-            if name in self.tally.wanted - known
-        ]
+        for name, violation in self.violations.items():
+            if name in self.tally.wanted - known:
+                told = self.tally.findings
+            elif name not in own | known:
+                told = self.tally.handed
+            else:
+                continue
+            told.append(finding_of_random(self.plan, self.target, violation))
 
     def _keep(self, violation: ProgramViolation, title: str) -> None:
         """Keep the first program that broke a contract which the sweeps have not found broken."""
