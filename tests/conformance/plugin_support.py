@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.conformance.forked_runs import SAID, SLOW_PLUGINS, run
 from tests.conformance.script_runs import PATIENCE_S, ScriptRuns
-from tests.conformance.shared_forks import share_forks
+from tests.conformance.shared_forks import FAKE_JUDGING, SERVICES, share_forks
 
 from saverproof.contracts.registry import contracts
 from saverproof.process.scratch import in_memory, scratch_folder
@@ -174,7 +174,7 @@ if __name__ == "__main__":
 else:
     # The process that judges does not need it, and would import it for longer than it lives.
     import saverproof.run.plugin.starting as starting
-    starting.JUDGING = Service("fake_judge")
+    starting.JUDGING = Service(os.environ.get("FAKE_SERVICE", "fake_judge"))
     starting.IN_PROCESS = "fake_judge"
     starting.probe = probed_once(starting.probe)
     # What the kit knows of InMemorySaver, on which toys are built, changes with its releases.
@@ -343,10 +343,11 @@ class Project:
     def judge(self, *arguments: str, saver: str = "toys.py:toy", **environment: str) -> Result:
         """Run pytest here with ``--saver`` and the fake judge."""
         self.write("fake/fake_judge.py", FAKE_JUDGE)
-        path = str(self.folder / "fake")
+        path = os.pathsep.join([str(self.folder / "fake"), str(SERVICES)])
+        fake = {"FAKE_FACTS": str(FACTS), "FAKE_SERVICE": FAKE_JUDGING.module}
         return self.pytest(
             *("-p", "fake_judge", f"--saver={saver}", *arguments),
-            **{"PYTHONPATH": path, "FAKE_FACTS": str(FACTS), **environment},
+            **{"PYTHONPATH": path, **fake, **environment},
         )
 
     def saverproof(self, *arguments: str, **environment: str) -> Result:
