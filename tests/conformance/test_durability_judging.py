@@ -22,6 +22,7 @@ from saverproof.families.durability.record import (
     KillRecord,
     KillTrial,
 )
+from saverproof.families.durability.trials import trouble_of
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.items import ItemPlan
@@ -261,6 +262,13 @@ def test_a_graph_that_did_not_run_to_its_end_says_nothing_of_nodes_that_run_twic
     view = View(value, DiedBy.FINISHED, None, 0, None, 0.0, "", "")
     show = Show(SCENARIOS[0], "sync", {"result": "{}"}, Counter(), 1)
     assert Resumed(show, 1, (), (), frozenset(), Counter(), view).finished is finished
+
+
+def test_the_stacks_of_a_look_that_hung_stand_below_what_became_of_it() -> None:
+    view = View(None, DiedBy.DEADLINE, None, None, None, 6.0, "Current thread: put", "")
+    said, stacks = trouble_of(view).splitlines()
+    assert said == "looking at the store: the process gave no answer by its deadline"
+    assert stacks == "Current thread: put"
 
 
 def test_what_a_deletion_left_in_part_may_be_lost_work() -> None:

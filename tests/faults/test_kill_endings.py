@@ -49,6 +49,7 @@ def test_what_the_process_printed_is_kept(harness: Harness) -> None:
 def test_a_hang_ends_at_the_deadline_with_every_stack(harness: Harness) -> None:
     result = harness.trial("kill_bodies:hang_in_a_thread", deadline_s=1.0)
     assert result.died_by is DiedBy.DEADLINE
+    assert result.ending() == "the process gave no answer by its deadline"
     assert "hang_in_a_thread" in result.stacks
     assert result.stacks.count("wait_for_ever") == 2
 

@@ -95,6 +95,8 @@ def describe_ending(
     died_by: DiedBy, number: int | None, exit_code: int | None, exception: str | None
 ) -> str:
     """Return one line, such as 'the process ended by an exception: OSError: disk full'."""
+    if died_by is DiedBy.DEADLINE:
+        return "the process gave no answer by its deadline"
     detail = ""
     if exception:
         detail = ": " + exception.strip().splitlines()[-1]

@@ -120,7 +120,7 @@ class Disks:
             return None
         self.deadly |= view.died_by is DiedBy.SIGNAL
         if view.value is None:
-            return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
+            return {"opening": f"{view.ending()}\n{view.stacks}".strip(), "shown": {}}
         found: dict[str, Any] = view.value
         return found
 

@@ -52,7 +52,9 @@ def _summary(contract: str, trial: KillTrial) -> str:
     where = f"killed {_where(trial)}"
     match contract:
         case _ if contract == REOPENS:
-            return f"{where}: {trial.trouble}"[:300]
+            # Below its first line are the stacks of a process that hung.
+            why, *_ = trial.trouble.splitlines()
+            return f"{where}: {why}"[:300]
         case _ if contract == ATOMIC:
             return f"{where}: {trial.operation} is only partly there"
     lost = len(trial.verdict.lost)

@@ -79,7 +79,7 @@ def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: V
     """The same for the process that went on when the other had been killed."""
     trouble = trouble_of(view)
     if result.died_by is not DiedBy.FINISHED:
-        trouble = f"a second process, which went on: {result.ending()} {result.stacks}".strip()
+        trouble = f"a second process, which went on: {result.ending()}\n{result.stacks}".strip()
     elif result.value is not None:
         trouble = f"a second process, which went on, could not write: {result.value}"
     verdict, seen = _judged(subject, len(result.acknowledged), False, view, trouble)
@@ -118,7 +118,7 @@ def _unread(seen: Mapping[str, Any]) -> bool:
 def trouble_of(view: View) -> str:
     """Why a store could not be used; empty if it could."""
     if view.value is None:
-        return f"looking at the store: {view.ending()} {view.stacks}".strip()
+        return f"looking at the store: {view.ending()}\n{view.stacks}".strip()
     return trouble_in(view.value)
 
 
