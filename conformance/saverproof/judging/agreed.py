@@ -9,7 +9,6 @@ import marshal
 from functools import lru_cache
 from typing import Any
 
-from saverproof.judging.answers import field
 from saverproof.judging.facts import FactLog
 from saverproof.judging.made_values import made_of
 from saverproof.programs.model.records import Record
@@ -53,10 +52,10 @@ def _bytes_of(observed: Any) -> bytes | None:
     That holds where the answer should have neither bytes nor objects: ``marshal`` writes a
     bytearray as it writes bytes, and objects not at all.
     """
-    parts = [field(observed, part) for part in ("config", "parent_config", "metadata")]
     try:
-        answer = marshal.dumps((*parts, observed.checkpoint), _FORMAT)
-    except ValueError:
+        parts = (observed.config, observed.parent_config, observed.metadata, observed.checkpoint)
+        answer = marshal.dumps(parts, _FORMAT)
+    except (AttributeError, ValueError):
         return None
     return answer if len(answer) <= _LONGEST else None
 
