@@ -198,11 +198,18 @@ def switch_interval() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
+WRITTEN: dict[tuple[str, str, str], str] = {}
+"""What several tests look at: to lay out a script takes longer than to run most of them."""
+
+
 def written(kind: str, target: Target, api: str) -> str:
-    contract, _, scene = SCRIPTS[kind]
-    opening = opening_of(target)
-    assert opening is not None
-    return script(target, opening, contract, scene, api)
+    key = (kind, target.name, api)
+    if key not in WRITTEN:
+        contract, _, scene = SCRIPTS[kind]
+        opening = opening_of(target)
+        assert opening is not None
+        WRITTEN[key] = script(target, opening, contract, scene, api)
+    return WRITTEN[key]
 
 
 def played(text: str, times: int) -> str:
