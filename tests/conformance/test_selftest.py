@@ -115,7 +115,10 @@ def assert_proved_again(followed: Followed, folder: Path) -> None:
 def unproved(search: ProgramSearch, entry: LedgerEntry) -> list[Breach]:
     """What an entry shows that no finding tells, no mistake predicts, and nothing takes out."""
     known = search.diagnosis
-    again = Predictor(search.trials, next_version=known.predictor.next_version)
+    predictor = known.predictor
+    again = Predictor(
+        search.trials, next_version=predictor.next_version, prune_whole=predictor.prune_whole
+    )
     prediction = again.predict(entry.run, known.mistakes) if known.mistakes else None
     told = set(map(id, entry.told))
     compared = compare(entry.run, prediction).left

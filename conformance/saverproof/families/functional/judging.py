@@ -32,7 +32,7 @@ from saverproof.families.machines.differences import is_implied
 from saverproof.families.machines.findings import finding, notes
 from saverproof.families.machines.hiding import Hiding
 from saverproof.families.machines.patience import Patience
-from saverproof.families.machines.prediction import versions_like
+from saverproof.families.machines.prediction import prunes_like, versions_like
 from saverproof.families.machines.registry import MACHINES
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing
@@ -398,6 +398,7 @@ class FunctionalJudging:
         with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
             self.serde = store.saver.serde
             search.diagnosis.predictor.next_version = versions_like(store.saver)
+            search.diagnosis.predictor.prune_whole = prunes_like(store.saver)
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
             chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]

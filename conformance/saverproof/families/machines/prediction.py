@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import secrets
 from collections import Counter
@@ -39,6 +40,8 @@ _TO_OPEN = 3
 """The cost of opening a saver and of looking at it in the end, counted in steps."""
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 """Fields of a checkpoint that hold versions, which each saver makes in its own way."""
+_PRUNES = ("prune", "aprune")
+_DELETES = frozenset({"delete_thread", "adelete_thread"})
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """Where an object lies in memory, as its repr says it. A saver may store such a text, and each run
 makes the object anew.
@@ -158,12 +161,14 @@ class Predictor:
     """Runs programs on savers made of known mistakes, as the saver under test ran them.
 
     ``like`` are the trials of the saver under test. ``steps`` counts the steps that predictions
-    took.
+    took. ``next_version`` and ``prune_whole`` make the predicting savers do as that one does in
+    what is no mistake.
     """
 
     like: Trials
     steps: int = 0
     next_version: Callable[[Any, Any, None], Any] | None = None
+    prune_whole: Callable[[Any, str], None] | None = None
     _classes: dict[tuple[str, ...], type[ReferenceSaver] | None] = field(default_factory=dict)
 
     def predict(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> ProgramRun | None:
@@ -221,7 +226,8 @@ class Predictor:
     def _composed(self, mistakes: Sequence[Mistake]) -> type[ReferenceSaver] | None:
         key = tuple(each.name for each in mistakes)
         if key not in self._classes:
-            self._classes[key] = composed([each.saver for each in mistakes], self.next_version)
+            savers = [each.saver for each in mistakes]
+            self._classes[key] = composed(savers, self.next_version, self.prune_whole)
         return self._classes[key]
 
 
@@ -239,12 +245,13 @@ def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
 def composed(
     savers: Iterable[type[ReferenceSaver]],
     next_version: Callable[[Any, Any, None], Any] | None = None,
+    prune_whole: Callable[[Any, str], None] | None = None,
 ) -> type[ReferenceSaver] | None:
     """Return a saver class with all of these mistakes; each overrides those before it.
 
     ``next_version`` makes the versions, unless a mistake does. Each checkpoint then keeps its own
-    values, since another may have the same versions. Return None if Python cannot derive one class
-    from all of them.
+    values, since another may have the same versions. ``prune_whole`` prunes what is to be deleted,
+    unless a mistake does. Return None if Python cannot derive one class from all of them.
     """
     bases: list[type] = []
     for saver in savers:
@@ -256,6 +263,8 @@ def composed(
         body["get_next_version"] = next_version
         if not _overridden("_value_key", bases):
             body["_value_key"] = _value_of_checkpoint
+    if prune_whole is not None and not _overridden("_prune_whole", bases):
+        body["_prune_whole"] = prune_whole
     try:
         return type("Mistaken", tuple(bases) or (ReferenceSaver,), body)
     except TypeError:
@@ -294,6 +303,20 @@ def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None],
     except Exception:  # noqa: BLE001 - a saver may raise anything, and is judged for it elsewhere
         return None
     return _count_on if isinstance(first, int) else None
+
+
+def prunes_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, str], None] | None:
+    """Return the method that makes a composed saver delete by ``delete_thread`` what it prunes, if
+    ``saver`` seems to: what is wrong with that is wrong with a prune, too, then.
+    """
+    methods = (getattr(type(saver), name, None) for name in _PRUNES)
+    code = (getattr(inspect.unwrap(each), "__code__", None) for each in methods if each is not None)
+    deletes = any(_DELETES.intersection(each.co_names) for each in code if each is not None)
+    return _prune_by_deleting if deletes else None
+
+
+def _prune_by_deleting(saver: ReferenceSaver, thread: str) -> None:
+    saver.delete_thread(thread)
 
 
 def _value_of_checkpoint(_: Any, row: CheckpointRow, channel: str, __: object) -> Hashable:
