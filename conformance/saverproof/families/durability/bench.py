@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +11,7 @@ from typing import Any, Self
 from saverproof.errors import NoCleanRunError
 from saverproof.families.budget import batched
 from saverproof.families.durability import child, graph_child, power_child
+from saverproof.families.durability.control import up_to_date
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED, Workload
@@ -121,6 +122,23 @@ class KillBench:
         with self.store_for(workload) as arguments:
             value = self._clean(child.watch_states, arguments)
         return KilledRun(workload.program, tuple(value["states"])), value["versions"]
+
+    def compared(self, workload: Workload, run: KilledRun, versions: list[Any]) -> KilledRun:
+        """Return a clean run with what other processes are shown where its own saver still shows
+        what was. Each look is at a store of its own, after so many operations.
+        """
+        ends = range(len(workload.program) + 1)
+        shorter = [replace(workload, program=workload.program[:end]) for end in ends]
+        with ExitStack() as stack:
+            stores = [stack.enter_context(self.store_for(each, versions)) for each in shorter]
+            for some in batched(stores, SIDE_BY_SIDE):
+                writers = [Writer(child.write, arguments) for arguments in some]
+                self.harness.together(writers, deadline_s=self.deadline_s)
+            views = self.looked_at_each(stores)
+        seen = [view.value for view in views if view is not None and view.value is not None]
+        if len(seen) < len(stores) or any({"opening", "reading"} & {*each} for each in seen):
+            return run
+        return replace(run, states=up_to_date(run.states, [each["shown"] for each in seen]))
 
     def places(self, workload: Workload, versions: list[Any], kind: PlaceKind) -> list[KillPlace]:
         """Every place of a kind that a clean run passes.

@@ -68,7 +68,13 @@ def _played(
         for observation in player.play(program):
             if observation.kind in (RESULT, STATE, HISTORY):
                 seen[observation.kind] = canonical(_promised(observation))
-    return {"seen": seen, "left": to_json(program)}
+        return {"seen": seen, "left": to_json(program), "latest": _latest(driver)}
+
+
+def latest(arguments: Arguments) -> str | None:
+    """Return the id of the latest checkpoint that another process is shown."""
+    with saver_for(arguments) as (driver, _):
+        return _latest(driver)
 
 
 def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> Player:

@@ -17,6 +17,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.families.budget import batched
 from saverproof.families.durability import graph_child
 from saverproof.families.durability.bench import DEADLINE_S, SIDE_BY_SIDE, KillBench
+from saverproof.families.durability.control import is_behind
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer
@@ -119,6 +120,12 @@ class Resuming:
                 raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
             nodes = _nodes(arguments)
             seen = result.value["seen"]
+            there = self.bench.harness.look(graph_child.latest, arguments, deadline_s=DEADLINE_S)
+            if is_behind(result.value["latest"], there.value):
+                why = f"a clean run: its saver gives {result.value['latest']} as the latest"
+                why = f"{why}, and another process is given {there.value}"
+                self.record.tally.not_answered((RESUME, NO_RERUN), f"graphs: {why}")
+                raise NoCleanRunError(why)
             if raised(seen) or not nodes:
                 # A run that came to nothing is nothing to compare with.
                 raise NoCleanRunError(f"a clean run: {seen[RESULT]}")

@@ -137,7 +137,7 @@ class Power:
             self.recorder, self.unseen = recorder, why
             recording = self._recorded(body, versions) if why is None else None
             if recording is not None:
-                self._judge(run, recording)
+                self._judge(run, versions, recording)
                 self._fail_syncs(run, versions, body, recording)
                 return
             reasons.append(str(self.unseen))
@@ -200,14 +200,14 @@ class Power:
 
     # --- judging ---------------------------------------------------------------------------
 
-    def _judge(self, run: KilledRun, recording: Recording) -> None:
+    def _judge(self, run: KilledRun, versions: list[Any], recording: Recording) -> None:
         cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
         if cuts.capped and self.most:
             self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
         left, missing = iter(cuts), missing_syncs(recording)
         batches = range(-(-cuts.planned // _BATCH))
         for _ in self.budget.within(batches, f"batches of {_BATCH} power cuts", share=0.8):
-            self.disks.judge(run, tuple(islice(left, _BATCH)), missing)
+            self.disks.judge(run, versions, tuple(islice(left, _BATCH)), missing)
             self.on_batch()
             if self._hangs():
                 return
@@ -282,4 +282,4 @@ class Power:
             failed = FailedSync(place, raised)
             cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.each, since=since)
             self.failed += 1
-            self.failing.judge(run, tuple(cuts), missing_syncs(recording), failed)
+            self.failing.judge(run, versions, tuple(cuts), missing_syncs(recording), failed)

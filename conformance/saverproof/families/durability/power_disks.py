@@ -71,23 +71,32 @@ class Disks:
     """Images of a time at which something had been acknowledged, whose store can be used."""
     opening: int = 0
     """Images of the first opening."""
+    compared: KilledRun | None = None
+    """The clean run, once it was compared with what other processes are shown of it."""
     deadly: bool = False
     """Whether a disk took the process with it that opened the store, as SIGBUS does."""
 
     def judge(
         self,
         run: KilledRun,
+        versions: list[Any],
         images: tuple[DiskImage, ...],
         missing: Mapping[int, tuple[MissingSync, ...]],
         failed: FailedSync | None = None,
     ) -> None:
-        """Open each of these disks, and compare it with a clean ``run``."""
+        """Open each of these disks, and compare it with a clean ``run``, whose channel versions
+        are given.
+        """
         for image, seen in self._opened(images):
             if seen is None:
                 continue
             self.images += 1
             self.opening += not image.started
-            flaw = _flaw_in(run, image, seen, missing, failed)
+            flaw = _flaw_in(self.compared or run, image, seen, missing, failed)
+            if self.compared is None and (flaw.lost or flaw.outcome in WRONG):
+                # Nothing is blamed on a power cut that is so without one.
+                self.compared = self.bench.compared(self.workload, run, versions)
+                flaw = _flaw_in(self.compared, image, seen, missing, failed)
             self.counts[flaw.outcome] += 1
             if flaw.outcome in WRONG:
                 self._keep(POWER, flaw)

@@ -219,7 +219,8 @@ class KillRecord:
 
     def _mark(self, run: KilledRun, place: KillPlace) -> None:
         for number, fixed in enumerate(self._fixed):
-            if run is fixed and place.kind is not PlaceKind.INSTANT:
+            # What it has to show may have been compared since.
+            if run.program is fixed.program and place.kind is not PlaceKind.INSTANT:
                 killed = self._killed.setdefault(operation_at(place, run.program), set())
                 killed.add((number, place))
 

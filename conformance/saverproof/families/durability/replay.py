@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from saverproof.errors import NoCleanRunError
@@ -15,7 +16,7 @@ from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power
 from saverproof.families.durability.power_reporting import EXPECTED
 from saverproof.families.durability.record import KillRecord, KillTrial
-from saverproof.families.durability.trials import Subject, looked_for, trial_of
+from saverproof.families.durability.trials import Subject, controlled, looked_for, trial_of
 from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
@@ -131,7 +132,7 @@ def _tried(bench: KillBench, subject: Subject, place: KillPlace) -> KillTrial:
             raise NoCleanRunError(result.ending())
         arguments |= looked_for(subject, result)
         view = bench.looked(arguments, afresh=False)
-    return trial_of(subject, place, result, view)
+    return controlled(bench, subject, partial(trial_of, subject, place, result, view))
 
 
 def _fired(trials: list[KillTrial]) -> int:

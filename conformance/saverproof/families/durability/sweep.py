@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from random import Random
 from typing import Any
@@ -17,7 +18,13 @@ from saverproof.families.durability.kill_choice import chosen, phased
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.record import ATOMIC, KILLED, KillRecord, KillTrial
-from saverproof.families.durability.trials import Subject, looked_for, survivor_of, trial_of
+from saverproof.families.durability.trials import (
+    Subject,
+    controlled,
+    looked_for,
+    survivor_of,
+    trial_of,
+)
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.programs.steps.codec import to_json
 from saverproof_faults import io_to_fail
@@ -192,7 +199,8 @@ class KillSweep:
             views = self._looked(stores, afresh)
         for (subject, place, result), view in zip(killed, views, strict=True):
             if view is not None:
-                self.record.tried(trial_of(subject, place, result, view))
+                tell = partial(trial_of, subject, place, result, view)
+                self.record.tried(controlled(self.bench, subject, tell))
 
     def _looked(self, stores: list[dict[str, Any]], afresh: list[bool]) -> list[View | None]:
         together = [store for store, alone in zip(stores, afresh, strict=True) if not alone]
@@ -210,7 +218,7 @@ class KillSweep:
             result = self.bench.killed(arguments, place)
             arguments |= looked_for(subject, result)
             view = self.bench.looked(arguments, afresh=False)
-        return trial_of(subject, place, result, view)
+        return controlled(self.bench, subject, partial(trial_of, subject, place, result, view))
 
     def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
         """Return whether the process ended by itself otherwise than by returning."""
@@ -276,9 +284,11 @@ class KillSweep:
                 return
             views = self.bench.looked_in_turn([mine, {**theirs, "afterwards": []}])
             if views[0] is not None:
-                self.record.tried(trial_of(subject, place, result, views[0], beside=True))
+                tell = partial(trial_of, subject, place, result, views[0], beside=True)
+                self.record.tried(controlled(self.bench, subject, tell))
             if views[1] is not None:
-                self.record.tried(survivor_of(other, place, survivor, views[1]))
+                tell = partial(survivor_of, other, place, survivor, views[1])
+                self.record.tried(controlled(self.bench, other, tell))
 
 
 def _worth_a_kill(places: Sequence[KillPlace]) -> Iterator[KillPlace]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.judging import (
     KilledRun,
     KillOutcome,
@@ -14,7 +15,7 @@ from saverproof.families.durability.judging import (
     judge_revealed,
 )
 from saverproof.families.durability.kill_places import KillPlace
-from saverproof.families.durability.record import KillTrial
+from saverproof.families.durability.record import REOPENS, KillTrial
 from saverproof.families.durability.workloads import Workload
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
@@ -35,6 +36,8 @@ class Subject:
     run: KilledRun
     versions: list[Any]
     places: list[KillPlace] = field(default_factory=list)
+    compared: bool = False
+    """Whether ``run`` was compared with what other processes are shown of it."""
 
 
 def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
@@ -73,6 +76,18 @@ def trial_of(
         continued=not revealed.kept,
         hung=view.died_by is DiedBy.DEADLINE,
     )
+
+
+def controlled(bench: KillBench, subject: Subject, tell: Callable[[], KillTrial]) -> KillTrial:
+    """Return what a kill of a subject comes to, as ``tell`` says. Before anything is blamed on a
+    kill, the run is once compared with what other processes are shown of it without one.
+    """
+    trial = tell()
+    if subject.compared or not {*trial.blamed} - {REOPENS}:
+        return trial
+    subject.run = bench.compared(subject.workload, subject.run, subject.versions)
+    subject.compared = True
+    return tell()
 
 
 def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> KillTrial:

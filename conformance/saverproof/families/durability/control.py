@@ -1,0 +1,59 @@
+"""The control of a kill: what other processes are shown of the same run that nobody killed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from saverproof.savers.execution.view import ShownFacts, canonical
+
+_NOTHING = canonical(None)
+"""What is shown as the latest checkpoint where there is none."""
+
+
+def up_to_date(
+    own: Sequence[ShownFacts], elsewhere: Sequence[ShownFacts]
+) -> tuple[ShownFacts, ...]:
+    """Return what has to be there after each operation of a run.
+
+    That is what the saver of the run showed (``own``), unless it still shows what was: a fact is
+    then as other processes are shown it (``elsewhere``). A saver that keeps its answers, and does
+    not forget them in time, would otherwise be told to have lost what is new. What that saver alone
+    shows stays: it may never have been stored.
+    """
+    states = []
+    for number, (shown, seen) in enumerate(zip(own, elsewhere, strict=True)):
+        state = dict(shown)
+        for name in {*shown, *seen}:
+            mine, theirs = (
+                [_value(each, name) for each in side[: number + 1]] for side in (own, elsewhere)
+            )
+            if _shows_what_was(mine, theirs):
+                state.pop(name, None)
+                state |= {name: seen[name]} if name in seen else {}
+        states.append(state)
+    return tuple(states)
+
+
+def _shows_what_was(mine: Sequence[str | None], theirs: Sequence[str | None]) -> bool:
+    """Return whether the last of a fact's values is one that others were shown before."""
+    now = mine[-1]
+    if now == theirs[-1]:
+        return False
+    was_there = now is not None and now in theirs[:-1]
+    return was_there or _last_change(mine) < _last_change(theirs)
+
+
+def _last_change(values: Sequence[str | None]) -> int:
+    """Return after which operation a fact changed last; 0 if never."""
+    changed = (number for number in range(1, len(values)) if values[number] != values[number - 1])
+    return max(changed, default=0)
+
+
+def _value(shown: ShownFacts, name: str) -> str | None:
+    value = shown.get(name)
+    return None if value == _NOTHING else value
+
+
+def is_behind(own: str | None, elsewhere: str | None) -> bool:
+    """Return whether a saver takes an older checkpoint for the latest than other processes do."""
+    return elsewhere is not None and (own is None or own < elsewhere)
