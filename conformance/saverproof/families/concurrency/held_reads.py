@@ -236,8 +236,8 @@ def _free_of(probe: PlaceProbe) -> list[Place]:
 
 
 def tell_apart(places: int, most: int, shown_at: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
-    """Try up to ``most`` of so many places, evenly, the first and the last among them; and then
-    those between any two neighbours that come out otherwise. Yield each with what it shows.
+    """Try up to ``most`` of so many places, at least two, evenly from the first to the last. Then
+    try those between any two neighbours that come out otherwise. Yield each with what it shows.
     """
     shown: dict[int, Any] = {}
     ahead = _spread(places, most)
