@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from saverproof.families.concurrency.answering import HERE, Answer, answer_all
 from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.graph_upkeep import Call
 from saverproof.families.concurrency.held_calls import HeldCalls, Write
@@ -17,12 +18,10 @@ from saverproof.families.concurrency.holding import MARGIN_ELSEWHERE, Place, Pro
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.messages import GoneError, Messages
-from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import decode, encode
 from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
-HERE, ELSEWHERE = 0, 1
 _NAP_S = 0.05
 """How often it is said that a write which waits is no hang: what watches waits for seconds."""
 _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "found"
@@ -94,23 +93,13 @@ class HeldElsewhere:
 
 def make_calls(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Make the calls that the process of the graphs asks for, until that one is done."""
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
-    file = Path(arguments["meeting"])
+    return answer_all(arguments, _making)
 
-    def play() -> None:
-        with Meeting(file, ELSEWHERE, 2) as meeting:
-            messages = Messages(meeting, file, ELSEWHERE, scene.progress.tick)
-            try:
-                # Not both at once: that is a race for a new store.
-                asked = messages.receive()
-                with scene.saver() as saver, HeldCalls.of(scene, saver) as held:
-                    while True:
-                        _Answering(scene, held, messages).answer(asked)
-                        asked = messages.receive()
-            except GoneError:
-                return
 
-    return scene.played(play)
+@contextmanager
+def _making(scene: Scene, saver: Any, messages: Messages) -> Iterator[Answer]:
+    with HeldCalls.of(scene, saver) as held:
+        yield _Answering(scene, held, messages).answer
 
 
 @dataclass(slots=True)

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from saverproof.families.concurrency.answering import ELSEWHERE, HERE, Answer, answer_all
 from saverproof.families.concurrency.child import Scene, operations_in
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.messages import GoneError, Messages
 from saverproof.families.concurrency.records import Operation, TimedCall
-from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import Acks
-
-HERE, ELSEWHERE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +65,13 @@ class ChangesElsewhere:
 
 def make_changes(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Make the calls that the process of the reads asks for, until that one is done."""
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
-    file = Path(arguments["meeting"])
+    return answer_all(arguments, _making)
 
-    def play() -> None:
-        with Meeting(file, ELSEWHERE, 2) as meeting:
-            messages = Messages(meeting, file, ELSEWHERE, scene.progress.tick)
-            try:
-                # Not both at once: that is a race for a new store.
-                asked = messages.receive()
-                with scene.saver() as saver:
-                    while True:
-                        operations = operations_in(asked)
-                        scene.alone(saver, ELSEWHERE, operations)
-                        messages.send(encode(scene.callers.pop().events))
-                        asked = messages.receive()
-            except GoneError:
-                return
 
-    return scene.played(play)
+@contextmanager
+def _making(scene: Scene, saver: Any, messages: Messages) -> Iterator[Answer]:
+    def make(asked: Any) -> None:
+        scene.alone(saver, ELSEWHERE, operations_in(asked))
+        messages.send(encode(scene.callers.pop().events))
+
+    yield make

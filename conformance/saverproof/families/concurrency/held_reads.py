@@ -16,8 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from saverproof.families.concurrency.answering import HERE
 from saverproof.families.concurrency.calling import Caller
-from saverproof.families.concurrency.changes_elsewhere import HERE, ChangesElsewhere
+from saverproof.families.concurrency.changes_elsewhere import ChangesElsewhere
 from saverproof.families.concurrency.child import Scene, operations_in
 from saverproof.families.concurrency.holding import (
     MARGIN_ELSEWHERE,
