@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.reproducer_support import of_a_shut_saver, target_of
+from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.readers import FileReadTwice
@@ -187,6 +187,7 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a late writer": (LATE, "values-found-by-version-alone", {"scene": "late writer"}),
 }
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""
+HELD_READS = [kind for kind, (_, _, scene) in SCRIPTS.items() if scene.get("scene") == HELD_READ]
 EACH = pytest.mark.parametrize("kind", SCRIPTS)
 THROUGH_EACH_API = pytest.mark.parametrize("api", APIS)
 
@@ -245,7 +246,26 @@ def test_a_script_has_nothing_to_say_of_the_bundled_saver(
     kind: str, api: str, tmp_path: Path
 ) -> None:
     text = played(written(kind, targets.sqlite, api), 1)
-    assert ending(text, kind, tmp_path) == (0, "")
+    status, said = ending(text, kind, tmp_path)
+    # It has no such line: that nobody comes between there says nothing.
+    assert (status, said) == (0, "") if kind not in HELD_READS else status == CANNOT_TELL, said
+
+
+@pytest.mark.parametrize("kind", ["a read that is held", "a listing that is held"])
+@THROUGH_EACH_API
+def test_a_read_in_one_transaction_is_right_at_the_same_line(
+    kind: str, api: str, tmp_path: Path
+) -> None:
+    text = of_the_right_saver(written(kind, target_of(SCRIPTS[kind][1]), api))
+    assert ended(text, tmp_path) == (0, "")
+
+
+@pytest.mark.parametrize("kind", HELD_READS)
+def test_a_held_read_that_has_lost_its_line_cannot_tell(kind: str, tmp_path: Path) -> None:
+    text = written(kind, target_of(SCRIPTS[kind][1]), "sync")
+    status, said = ended(text.replace("text.strip() == ", "text.strip() == 'was ' + "), tmp_path)
+    assert status == CANNOT_TELL
+    assert "IndexError" in said
 
 
 @EACH

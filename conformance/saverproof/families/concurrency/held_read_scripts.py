@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,28 @@ from saverproof.families.concurrency.holding import AWAIT, Place
 from saverproof.families.concurrency.records import CallKind
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.identifiers import task_id
+from saverproof.scripts.source import quoted
 
-HELD_READ_IMPORTS = ("import types",)
+HELD_READ_IMPORTS = ("import linecache", "import select", "import types")
 """What the script needs besides what all do."""
+_PATIENCE_S = 2
+"""Seconds for which a script holds a read: a lock of SQLite is waited for for five by default, and
+the change then still comes.
+"""
 _NAMED = 2
 """Parts of a path that tell a file of the saver from others of its name, such as __init__.py."""
 
 
 def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """The read, the change, and the place."""
+    """The read, the change, and the place.
+
+    A line is named by its text, and by its number among lines of the same text: what is mended
+    elsewhere in the file does not move it.
+    """
     place = decode(Place, scene["place"])
     made = {operation.kind for operation in CHANGES[scene["change"]]}
+    texts = [one.strip() for one in linecache.getlines(place.file)]
+    text = texts[place.line - 1] if place.file != AWAIT else ""
     return {
         "lists": scene["read"] == CallKind.LIST,
         "at": "AT" if scene["read"] == CallKind.GET else "CONFIG",
@@ -29,7 +41,10 @@ def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
         "puts": CallKind.PUT in made,
         "task": task_id(1),
         "awaits": place.file == AWAIT,
-        "file": "/".join(Path(place.file).parts[-_NAMED:]),
+        "file": quoted("/".join(Path(place.file).parts[-_NAMED:])),
+        "text": quoted(text),
+        "which": texts[: place.line - 1].count(text),
         "line": place.line,
         "time": place.time,
+        "patience_s": _PATIENCE_S,
     }
