@@ -15,6 +15,7 @@ from saverproof import Workspace, target
 from saverproof.families.durability.control import is_behind, up_to_date
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME
 from saverproof.families.durability.record import KILLED
+from saverproof.programs.steps.definitions import DeleteThread, Put, Step
 from saverproof.savers.execution.view import ShownFacts
 
 FIRST: ShownFacts = {"latest": "1", "checkpoint 1": "a"}
@@ -22,38 +23,68 @@ SECOND: ShownFacts = {"latest": "2", "checkpoint 1": "a", "checkpoint 2": "b"}
 STALE: ShownFacts = {**SECOND, "latest": "1"}
 
 
+PUT, DELETE = Put("a", "", 1), DeleteThread("a")
+
+
 @pytest.mark.parametrize(
-    ("own", "elsewhere", "expected"),
+    ("program", "own", "elsewhere", "expected"),
     [
-        pytest.param([{}, FIRST], [{}, FIRST], [{}, FIRST], id="both are shown the same"),
+        pytest.param([PUT], [{}, FIRST], [{}, FIRST], [{}, FIRST], id="both are shown the same"),
         pytest.param(
-            [{}, {**FIRST, "latest": "null"}], [{}, FIRST], [{}, FIRST], id="nothing is kept"
+            [PUT], [{}, {**FIRST, "latest": "null"}], [{}, FIRST], [{}, FIRST], id="nothing is kept"
         ),
         pytest.param(
-            [{}, FIRST, STALE], [{}, FIRST, SECOND], [{}, FIRST, SECOND], id="the first is kept"
+            [PUT, PUT],
+            [{}, FIRST, STALE],
+            [{}, FIRST, SECOND],
+            [{}, FIRST, SECOND],
+            id="the first is kept",
         ),
         pytest.param(
-            [{}, FIRST, SECOND, {**SECOND, "latest": "2"}],
+            [PUT, PUT, PUT],
+            [{}, FIRST, SECOND, SECOND],
             [{}, FIRST, SECOND, {**SECOND, "latest": "3"}],
             [{}, FIRST, SECOND, {**SECOND, "latest": "3"}],
             id="it is one behind",
         ),
-        pytest.param([{}, FIRST], [{}, {}], [{}, FIRST], id="what is put is not stored"),
         pytest.param(
-            [{}, FIRST, {}], [{}, FIRST, FIRST], [{}, FIRST, {}], id="a deletion is not stored"
+            [PUT, DELETE], [{}, FIRST, FIRST], [{}, FIRST, {}], [{}, FIRST, {}], id="a ghost"
+        ),
+        pytest.param([PUT], [{}, FIRST], [{}, {}], [{}, FIRST], id="what is put is not stored"),
+        pytest.param(
+            [PUT, DELETE],
+            [{}, FIRST, {}],
+            [{}, FIRST, FIRST],
+            [{}, FIRST, {}],
+            id="a deletion is not stored",
         ),
         pytest.param(
+            [PUT, PUT],
             [{}, FIRST, {**FIRST, "checkpoint 1": "b"}],
             [{}, FIRST, FIRST],
             [{}, FIRST, {**FIRST, "checkpoint 1": "b"}],
             id="a change is not stored",
         ),
+        pytest.param(
+            [PUT, PUT],
+            [{}, FIRST, SECOND],
+            [{}, FIRST, {}],
+            [{}, FIRST, SECOND],
+            id="by chance all is lost when it is closed",
+        ),
+        pytest.param(
+            [PUT, PUT, PUT],
+            [{}, FIRST, SECOND, SECOND],
+            [{}, FIRST, SECOND, FIRST],
+            [{}, FIRST, SECOND, SECOND],
+            id="by chance the last is lost when it is closed",
+        ),
     ],
 )
 def test_only_what_a_saver_shows_of_the_past_is_taken_from_others(
-    own: list[ShownFacts], elsewhere: list[ShownFacts], expected: list[ShownFacts]
+    program: list[Step], own: list[ShownFacts], elsewhere: list[ShownFacts], expected: list[Any]
 ) -> None:
-    assert [*up_to_date(own, elsewhere)] == expected
+    assert [*up_to_date(tuple(program), own, elsewhere)] == expected
 
 
 def test_an_older_latest_is_behind() -> None:

@@ -138,7 +138,9 @@ class KillBench:
         seen = [view.value for view in views if view is not None and view.value is not None]
         if len(seen) < len(stores) or any({"opening", "reading"} & {*each} for each in seen):
             return run
-        return replace(run, states=up_to_date(run.states, [each["shown"] for each in seen]))
+        return replace(
+            run, states=up_to_date(run.program, run.states, [each["shown"] for each in seen])
+        )
 
     def places(self, workload: Workload, versions: list[Any], kind: PlaceKind) -> list[KillPlace]:
         """Every place of a kind that a clean run passes.

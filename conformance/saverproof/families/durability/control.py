@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from saverproof.programs.steps.definitions import DeleteForRuns, DeleteThread, Program, Prune
 from saverproof.savers.execution.view import ShownFacts, canonical
 
+_REMOVING = (DeleteForRuns, DeleteThread, Prune)
 _NOTHING = canonical(None)
 """What is shown as the latest checkpoint where there is none."""
 
 
 def up_to_date(
-    own: Sequence[ShownFacts], elsewhere: Sequence[ShownFacts]
+    program: Program, own: Sequence[ShownFacts], elsewhere: Sequence[ShownFacts]
 ) -> tuple[ShownFacts, ...]:
-    """Return what has to be there after each operation of a run.
+    """Return what has to be there after each operation of a program.
 
     That is what the saver of the run showed (``own``), unless it still shows what was: a fact is
     then as other processes are shown it (``elsewhere``). A saver that keeps its answers, and does
     not forget them in time, would otherwise be told to have lost what is new. What that saver alone
-    shows stays: it may never have been stored.
+    shows stays: it may never have been stored, or was lost when the saver was closed.
     """
+    removing = [isinstance(step, _REMOVING) for step in program]
     states = []
     for number, (shown, seen) in enumerate(zip(own, elsewhere, strict=True)):
         state = dict(shown)
@@ -27,7 +30,11 @@ def up_to_date(
             mine, theirs = (
                 [_value(each, name) for each in side[: number + 1]] for side in (own, elsewhere)
             )
-            if _shows_what_was(mine, theirs):
+            changed = _last_change(theirs)
+            removed = changed > 0 and removing[changed - 1]
+            # What the saver has shown before, and others are shown again, is no news to it.
+            news = removed or theirs[-1] not in mine
+            if news and _shows_what_was(mine, theirs):
                 state.pop(name, None)
                 state |= {name: seen[name]} if name in seen else {}
         states.append(state)
