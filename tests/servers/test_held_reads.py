@@ -53,7 +53,9 @@ def test_one_moment_is_whole_wherever_a_read_is_held(
 def test_what_no_read_could_be_held_for_is_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_reading, "hold", lambda *_: "list: no line of the saver is part of it")
+    monkeypatch.setattr(
+        held_reading, "hold", lambda *_: ["list: no line of the saver is part of it"]
+    )
     outcome = judged(called("right"), tmp_path, "sync", monkeypatch, HELD, only=TORN)
     assert TORN not in outcome.checked
     assert outcome.unknown[TORN].endswith("list: no line of the saver is part of it")

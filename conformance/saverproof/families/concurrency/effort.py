@@ -14,7 +14,8 @@ class SceneEffort:
     another finishes its thread. ``upkeep`` are histories by threads or tasks in which someone
     tidies up, ``upkeep_apart`` those by processes. A prune beside graphs is held at up to
     ``places`` of its places, one by another process at up to ``places_apart``; a read at up to
-    ``reads`` places, and between any two of them that come out otherwise.
+    ``reads`` places, and between any two of them that come out otherwise: where that changes once,
+    two would do; the others are for reads that ask again.
     """
 
     shared: int

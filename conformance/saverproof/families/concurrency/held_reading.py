@@ -6,7 +6,7 @@ transaction makes them see one. By chance nobody comes between them: the read is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -50,76 +50,82 @@ def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -
 
     Return why not every read could be held between its statements, if so.
     """
-    untried: list[str] = []
-    for read, how in _scenes(able):
-        why = hold(bench, able, record, read, how, most)
+    hows = [how for how, made in CHANGES.items() if able.deletes or _DELETED not in made]
+    untried: dict[str, None] = {}
+    for read in _READS:
+        untried |= dict.fromkeys(hold(bench, able, record, read, hows, most))
         record.tally.beat()
         if TORN in record.found:
             return ""
-        if why and why not in untried:
-            untried.append(why)
     return "; ".join(untried)
-
-
-def _scenes(able: Able) -> Iterator[tuple[Operation, str]]:
-    for read in _READS:
-        for how, change in CHANGES.items():
-            if able.deletes or _DELETED not in change:
-                yield read, how
 
 
 def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
     """Play a recorded scene once more."""
     read = next(one for one in _READS if one.kind.value == data["read"])
-    why = hold(bench, able, record, read, data["change"], most)
-    if why and TORN not in record.found:
-        record.tally.unknown[TORN] = why
+    whys = hold(bench, able, record, read, [data["change"]], most)
+    if whys and TORN not in record.found:
+        record.tally.unknown[TORN] = "; ".join(whys)
 
 
 def hold(
-    bench: CallerBench, able: Able, record: SceneRecord, read: Operation, how: str, most: int
-) -> str:
-    """Play one scene; return why it tells nothing, if so."""
+    bench: CallerBench,
+    able: Able,
+    record: SceneRecord,
+    read: Operation,
+    hows: Sequence[str],
+    most: int,
+) -> list[str]:
+    """Play a read with each of these changes; return why some tell nothing, or not all."""
     arguments = {
         "before": encode(_BEFORE),
-        "change": encode(CHANGES[how]),
+        "each": [encode(CHANGES[how]) for how in hows],
         "ends": encode((_DELETED,) if able.deletes else ()),
         "read": encode(read),
         "most": most,
     }
-    what = f"{read.kind.value} of a checkpoint that is {how}"
     results = _played(bench, arguments)
     for result in reversed(results):
         # Where the changing one could not go on, the reading one was not told more.
         if why := _not_over(result):
-            return f"{what}: {why}"[:300]
+            return [f"{read.kind.value}: {why}"[:300]]
     value = results[0].value
     if not value["places"]:
-        return f"{what}: no line of the saver, and no turn of a loop, is part of it"
+        return [f"{read.kind.value}: no line of the saver, and no turn of a loop, is part of it"]
+    scenes = zip(hows, value["each"], strict=True)
+    whys = [_judge(record, read, how, told) for how, told in scenes]
+    return [f"{read.kind.value} of a checkpoint that is {why}" for why in whys if why]
+
+
+def _judge(record: SceneRecord, read: Operation, how: str, told: Mapping[str, Any]) -> str:
+    """Judge one change; return why it tells nothing, or not all, if so."""
     record.scenes["reads that are held between statements"] += 1
-    alone = decoded(value["alone"])
+    alone = decoded(told["alone"])
     if any(event.error for event in alone):
-        return f"{what}: one caller alone could not do it"
+        return f"{how}: one caller alone could not do it"
     states = [event.shown for event in alone]
     problems: list[tuple[Problem, Place]] = []
-    for at, told in value["held"]:
+    raised = 0
+    for at, events in told["held"]:
         place = decode(Place, at)
-        *made, seen = decoded(told)
-        record.tally.operations += len(told)
+        *made, seen = decoded(events)
+        record.tally.operations += len(events)
         if any(event.error for event in made):
-            return f"{what}: beside it, a change raised"
-        if seen.error is not None:
+            raised += 1
+        elif seen.error is not None:
             record.raised[f"{read.kind.value}: {seen.error}"[:120]] += 1
-            continue
-        record.tally.agreed(TORN)
-        if seen.shown not in states:
-            problems.append((_problem(states, place, [*made, seen]), place))
+        else:
+            record.tally.agreed(TORN)
+            if seen.shown not in states:
+                problems.append((_problem(states, place, [*made, seen]), place))
     if problems:
         problem, place = problems[0]
         scene = {"scene": SCENE, "read": read.kind.value, "change": how, "place": encode(place)}
         record.saw([problem], scene)
-    if left := value["left"]:
-        return f"{what}: the change waits for the read, and {left} of its places were not tried"
+    if raised:
+        return f"{how}: beside it, a change raised, at {raised} of its places"
+    if left := told["left"]:
+        return f"{how}: the change waits for the read, and {left} of its places were not tried"
     return ""
 
 

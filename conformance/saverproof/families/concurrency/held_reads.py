@@ -122,12 +122,12 @@ class _HeldReads:
 
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell what a read shows that is alone before and after each step of a change, and what it
-    shows with the whole change made while it is held at each of its places. ``left`` counts the
-    places that were not tried because the change had waited for the read too often.
+    """Tell of each change what a read shows that is alone before and after each step of it, and
+    what it shows with the whole change made while it is held at some of its places. ``left`` counts
+    the places that were not tried because the change had waited for the read too often.
     """
     scene = Scene({**arguments, "schedule": encode(Schedule(""))})
-    told: dict[str, Any] = {"alone": [], "held": [], "places": 0, "left": 0}
+    told: dict[str, Any] = {"places": 0, "each": []}
 
     def play() -> None:
         try:
@@ -145,8 +145,8 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Play:
-    """One read, and the change that is made beside it. ``ends`` and ``before`` bring the store to
-    where both begin. ``most`` is the number of places at which the read is held.
+    """One read, and the changes, each of which is made beside it. ``ends`` and ``before`` bring the
+    store to where both begin. ``most`` is the number of places at which the read is held.
     """
 
     reads: _HeldReads
@@ -154,7 +154,7 @@ class _Play:
     read: Operation
     ends: tuple[Operation, ...]
     before: tuple[Operation, ...]
-    change: tuple[Operation, ...]
+    each: tuple[tuple[Operation, ...], ...]
     most: int
 
     @classmethod
@@ -162,25 +162,34 @@ class _Play:
         cls, reads: _HeldReads, changes: ChangesElsewhere, arguments: Mapping[str, Any]
     ) -> _Play:
         """As the arguments say."""
-        parts = {part: operations_in(arguments[part]) for part in ("ends", "before", "change")}
+        ends, before = operations_in(arguments["ends"]), operations_in(arguments["before"])
+        each = tuple(map(operations_in, arguments["each"]))
         (read,) = operations_in([arguments["read"]])
-        return cls(reads, changes, read, **parts, most=arguments["most"])
+        return cls(reads, changes, read, ends, before, each, arguments["most"])
 
     def into(self, told: dict[str, Any]) -> None:
         """Play it, and tell of it."""
         self._prepare()
         found = _Found()
-        alone = [self.reads.read(self.read, found)]
+        self.reads.read(self.read, found)
         told["places"] = len(found.places)
         free = self._free(found.places)
+        told["each"] += [self._beside(change, free) for change in self.each]
+
+    def _beside(self, change: tuple[Operation, ...], places: list[Place]) -> dict[str, Any]:
+        """Tell of one change."""
         self._prepare()
-        for made in self.change:
+        alone = [self.reads.read(self.read)]
+        for made in change:
             self.changes.make([made])
             alone.append(self.reads.read(self.read))
-        told["alone"] = encode(alone)
-        self._hold_at(free, told)
+        told: dict[str, Any] = {"alone": encode(alone), "held": [], "left": 0}
+        self._hold_at(places, change, told)
+        return told
 
-    def _hold_at(self, places: list[Place], told: dict[str, Any]) -> None:
+    def _hold_at(
+        self, places: list[Place], change: tuple[Operation, ...], told: dict[str, Any]
+    ) -> None:
         """Hold the read at some of the places, and then between any two that come out otherwise.
 
         What is read at one moment comes out in one of two ways, before that moment and after it. A
@@ -189,7 +198,7 @@ class _Play:
         blocked = 0
 
         def shown_at(number: int) -> Any:
-            events = self._held_at(places[number])
+            events = self._held_at(places[number], change)
             if not events:
                 return None
             told["held"].append([encode(places[number]), encode(events)])
@@ -218,15 +227,19 @@ class _Play:
         probing = Probing(lambda: self.changes.begun(again), MARGIN_ELSEWHERE, self.changes.process)
         self.reads.read(self.read, probing)
         probing.end()
+        shut = [place for place, free in probing.free if not free]
+        if shut and self._held_at(shut[len(shut) // 2], self.each[0]):
+            # A write that is slow looks like one that waits: none of them is left out then.
+            return places
         return _free_of(probing)
 
-    def _held_at(self, place: Place) -> list[TimedCall]:
+    def _held_at(self, place: Place, change: tuple[Operation, ...]) -> list[TimedCall]:
         """Return what was called, last the read; nothing if the change waited for the read."""
         events = self._prepare()
         holding = Holding(place, self.changes.process)
         read = self.reads.begin(self.read, holding)
         holding.come.wait()
-        events += self.changes.make(self.change)
+        events += self.changes.make(change)
         holding.let_go.set()
         read.result()
         return [*events, self.reads.caller.events[-1]] if holding.overtaken else []
