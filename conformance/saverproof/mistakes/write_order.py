@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from langgraph.checkpoint.base import CheckpointTuple
+
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import WriteRow
 from saverproof.mistakes.registry import mistake
@@ -33,6 +35,22 @@ class WritesByRowId(WritesByInsertion):
         super()._store_write(stored, row)
         if before is not None and stored.get(key) is not before:
             stored[key] = stored.pop(key)
+
+
+@mistake("ordering/writes-sorted", "ORDER BY … DESC, as for checkpoints", also={*BATCH, *PATHS})
+class WritesBackwards(ReferenceSaver):
+    def _ordered_writes(self, rows: Any) -> list[WriteRow]:
+        return super()._ordered_writes(rows)[::-1]
+
+
+@mistake(
+    "ordering/writes-sorted",
+    "get_tuple turns the writes around, and list and delta histories do not",
+    also={*BATCH, *PATHS, "pending-writes/same-in-list"},
+)
+class GotWritesBackwards(ReferenceSaver):
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return found._replace(pending_writes=(found.pending_writes or [])[::-1])
 
 
 @mistake(
