@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,8 @@ def readings() -> list[Reading]:
     return [Reading(releases=tuple(row.pop("releases", ())), **row) for row in rows]
 
 
+# The page asks for what was read in sources at each of hundreds of findings.
+@cache
 def _table(name: str) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = tomllib.loads((FIELD / name).read_text("utf-8"))
     return found
