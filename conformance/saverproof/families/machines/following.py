@@ -13,6 +13,7 @@ from saverproof.families.machines.prediction import signature
 from saverproof.families.machines.showing import STEPS_TO_BLAME, Showing
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.families.machines.violations import Violation, has_cause_of, plain
+from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.programs.shrinking import MOST_STEPS
@@ -120,7 +121,8 @@ class Following(Showing):
     def _weigh(self, entry: LedgerEntry) -> None:
         """Update which differences of a run are shown or explained by findings."""
         left = self._not_shown(entry.run, self.diagnosis.revise(entry.run).left)
-        stay = set(map(id, self._not_taken_out(entry.run, left)))
+        staying = self._not_taken_out(entry.run, left)
+        stay = {id(b) for b in staying if not self._follows_from_a_loss(entry.run, b)}
         entry.told += [breach for breach in left if id(breach) not in stay]
         self.ledger.weigh(entry, left)
 
@@ -212,7 +214,31 @@ class Following(Showing):
             if not shown:
                 return self._as_it_was(run, breach)
             name = shown[0].contract
+        first = self._first(thorough, name)
+        if first is not None and (anyway := self._lost_anyway(thorough, first)):
+            return self._settle(*anyway)
         return self._settle(thorough.program, name)
+
+    def _lost_anyway(self, run: ProgramRun, breach: Breach) -> tuple[Program, str] | None:
+        """Look for what loses a value that cannot be serialized, before it is serialized.
+
+        Such a saver refuses nothing of what it drops, and loses a good value in the same place.
+        Return the program that has one, and the contract which that breaks.
+        """
+        scene = breach.step
+        if not isinstance(scene, RefuseValue) or not scene.is_accepted(breach.difference):
+            return None
+        good = self._replay_once((*run.program[: breach.position - 1], *scene.serializable()))
+        # Where an earlier loss was seen, this one is masked.
+        shown = (*self._left(good), *good.masked)
+        lost = next((b for b in shown if scene.is_lost(b.difference)), None)
+        return None if lost is None else (good.program[: lost.position], lost.contract)
+
+    def _follows_from_a_loss(self, run: ProgramRun, breach: Breach) -> bool:
+        """Return whether a value is accepted since it is lost anyway, which is told already."""
+        anyway = self._lost_anyway(run, breach)
+        known = self.found.keys() | self.handed.keys() | self.diagnosis.memory.told
+        return anyway is not None and anyway[1] in known
 
     def _as_it_was(self, run: ProgramRun, breach: Breach) -> Behind | None:
         """Look for a mistake that predicts a breach which is gone when more is looked at."""

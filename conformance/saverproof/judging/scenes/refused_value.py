@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import serialization
+from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.store_check import check_store
 from saverproof.programs.makers.addresses import numbers_beside, some_address, unused
 from saverproof.programs.model.store import Model
-from saverproof.programs.steps.definitions import Put, PutWrites, Step
+from saverproof.programs.steps.definitions import GetTuple, Program, Put, PutWrites, Step
 from saverproof.programs.steps.describing import checkpoint, text
 from saverproof.programs.theme import Theme
 from saverproof.programs.values import Value
@@ -26,6 +27,8 @@ from saverproof.scripts.writer import ScriptWriter
 _BAD = Value("unserializable", 0)
 _TASK = 91
 """A task number that programs do not use otherwise."""
+_GOOD = Value("integer", 9)
+"""The value that stands for the bad one when it is asked whether any value would be stored."""
 _ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
 
 
@@ -72,15 +75,36 @@ class RefuseValue(Scene):
             return f"put({where}{parent}) with a value that cannot be serialized"
         return f"put_writes({where}), write {self.position % 5} cannot be serialized"
 
-    @property
-    def _put(self) -> Put:
-        changes = (("count", Value("integer", 1)), ("notes", _BAD))
+    def serializable(self) -> Program:
+        """Return the same call with a value that can be serialized, and a look at what it
+        stores.
+        """
+        call = self._put_of(_GOOD) if self.operation == "put" else self._batch_of(_GOOD)
+        return call, GetTuple(self.thread, self.namespace, self.number)
+
+    def is_accepted(self, difference: Difference) -> bool:
+        """Return whether a difference is that the call did not raise."""
+        return difference.kind is _ACCEPTED
+
+    def is_lost(self, difference: Difference) -> bool:
+        """Return whether a difference is that the value of :meth:`serializable` is not stored."""
+        if difference.address != (self.thread, self.namespace, self.number):
+            return False
+        if self.operation == "put":
+            lost = difference.kind in facts.VALUES.values() and difference.detail == "notes"
+            return lost or difference.kind is facts.MISSING
+        write = difference.write
+        if write is None or difference.kind is not facts.WRITE_MISSING:
+            return False
+        return write.task == _TASK and write.position == self.position % 5
+
+    def _put_of(self, value: Value) -> Put:
+        changes = (("count", Value("integer", 1)), ("notes", value))
         return Put(self.thread, self.namespace, self.number, self.parent, changes=changes)
 
-    @property
-    def _batch(self) -> PutWrites:
+    def _batch_of(self, value: Value) -> PutWrites:
         good = [("count", Value("integer", n)) for n in range(4)]
-        good.insert(self.position % 5, ("notes", _BAD))
+        good.insert(self.position % 5, ("notes", value))
         return PutWrites(self.thread, self.namespace, self.number, _TASK, tuple(good))
 
     def play(self, context: Context) -> None:
@@ -104,9 +128,9 @@ class RefuseValue(Scene):
     def _hand_over(self, context: Context) -> Any:
         thread = context.real(self.thread)
         if self.operation == "put":
-            planned = context.model.plan_put(self._put, context.next_version)
-            return context.driver.put(put_call(self._put, planned, thread))
-        return context.driver.put_writes(put_writes_call(self._batch, thread))
+            planned = context.model.plan_put(self._put_of(_BAD), context.next_version)
+            return context.driver.put(put_call(self._put_of(_BAD), planned, thread))
+        return context.driver.put_writes(put_writes_call(self._batch_of(_BAD), thread))
 
     def write(self, writer: ScriptWriter) -> None:
         call = self._call(writer)
@@ -120,7 +144,7 @@ class RefuseValue(Scene):
 
     def _call(self, writer: ScriptWriter) -> str:
         if self.operation == "put":
-            given = put_arguments(self._put, writer.plan(self._put), writer)
+            given = put_arguments(self._put_of(_BAD), writer.plan(self._put_of(_BAD)), writer)
             return writer.change("put", *given.values())
-        given = put_writes_arguments(self._batch, writer)
+        given = put_writes_arguments(self._batch_of(_BAD), writer)
         return writer.change("put_writes", *given.values(), writer.task(_TASK))
