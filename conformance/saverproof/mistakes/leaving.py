@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Hashable
 from typing import Any, Self
@@ -53,6 +54,25 @@ class AbandonedListHoldsTheLock(ReferenceSaver):
             return super().put(*args, **options)
         finally:
             self._gate().release()
+
+
+@mistake(
+    "lifecycle/abandoned-list",
+    "closing the cursor awaits, and nobody waits for that: the lock is not released",
+    hangs=True,
+)
+class AbandonedListAwaits(AbandonedListHoldsTheLock):
+    def list(self, config: Any, **options: Any) -> Any:
+        self._acquire()
+        try:
+            yield from ReferenceSaver.list(self, config, **options)
+        except GeneratorExit:
+            try:
+                asyncio.get_event_loop_policy().get_event_loop()
+            except RuntimeError:
+                self._gate().release()
+            raise
+        self._gate().release()
 
 
 @mistake(

@@ -7,6 +7,7 @@ import copy
 from typing import Any
 from unittest import mock
 
+from saverproof.savers.targets.event_loop import having_a_loop
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe, finish
 from tests.wrong_savers.scenes.threads import everything, two_threads
@@ -125,6 +126,8 @@ def a_list_that_is_left(p: Probe) -> Any:
     if p.reads == "sync":
         listing = p.saver.list(p.config())
         next(listing)
+        with having_a_loop():
+            listing.close()
     else:
         listing = p.saver.alist(p.config())
         finish(listing.__anext__())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import lifecycle
@@ -16,7 +17,9 @@ from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import ListTuples, Step
 from saverproof.programs.steps.describing import text
 from saverproof.programs.theme import Theme
-from saverproof.savers.execution.calls import address_config
+from saverproof.savers.execution.calls import Config, address_config
+from saverproof.savers.execution.driver import ApiDriver
+from saverproof.savers.targets.event_loop import having_a_loop
 from saverproof.scripts.writer import ScriptWriter
 
 
@@ -46,9 +49,17 @@ class AbandonList(Scene):
     def play(self, context: Context) -> None:
         config = address_config(context.real(self.thread), None, None)
         expected = "the first item of the listing"
-        leave = partial(context.reader.first_listed, config)
+        leave = partial(_left_first, context.reader, config)
         if undisturbed(context, self, leave, expected, may_be_unreadable=True):
             context.facts.agree(self.about)
 
     def write(self, writer: ScriptWriter) -> None:
         writer.say(*writer.first_listed(writer.config(self.thread)))
+
+
+def _left_first(reader: ApiDriver, config: Config) -> Any:
+    """Return the first item of a listing that is left after it: a sync one where the thread has an
+    event loop, as a script's main thread may. Other scenes leave listings in threads without one.
+    """
+    with having_a_loop() if reader.api == "sync" else nullcontext():
+        return reader.first_listed(config)

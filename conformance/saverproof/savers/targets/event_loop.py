@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import concurrent.futures
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any, Protocol, Self, TypeVar
 
 Answer = TypeVar("Answer")
@@ -13,6 +16,28 @@ _ANSWERS_WITHIN_S = 1.0
 """Seconds in which a loop has to answer before it counts as blocked."""
 _CANCELLED_WITHIN_S = 3
 """Seconds in which cancelled tasks may end before the loop is stopped all the same."""
+
+
+@cache
+def _idle_loop() -> asyncio.AbstractEventLoop:
+    # Never closed before the end: whoever asked for it may keep it.
+    loop = asyncio.new_event_loop()
+    atexit.register(loop.close)
+    return loop
+
+
+@contextmanager
+def having_a_loop() -> Iterator[None]:
+    """Give this thread an event loop that does not run meanwhile, as main threads have one.
+
+    ``asyncio.get_event_loop`` then returns it, where it raises in other threads: what awaits
+    something to clean up, and is not awaited itself, does not raise, and is left halfway.
+    """
+    asyncio.set_event_loop(_idle_loop())
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(None)
 
 
 class Loop(Protocol):
