@@ -74,9 +74,13 @@ class CallSource:
         return f"await asyncio.to_thread(lambda: {items})" if self.in_coroutine else items
 
     def first(self, api: str, receiver: str, *arguments: str) -> list[str]:
-        """Return statements that leave a listing after its first item."""
+        """Return statements that leave a listing after its first item; a sync one is left by the
+        script's own ``left_first``.
+        """
         given = ", ".join(arguments)
         if api == "async":
             return [f"async for found in {receiver}.alist({given}):", "    break"]
-        taken = f"next(iter({receiver}.list({given})), None)"
-        return [f"await asyncio.to_thread(lambda: {taken})" if self.in_coroutine else taken]
+        left = f"left_first(lambda: {receiver}.list({given}))"
+        if self.in_coroutine:
+            left = f"await asyncio.to_thread(left_first, lambda: {receiver}.list({given}))"
+        return [left]

@@ -30,6 +30,15 @@ _HELPERS = {
         "def shown(found):",
         "    return found and (found.checkpoint, found.metadata, found.pending_writes)",
     ),
+    "left_first": (
+        "def left_first(listing):  # where the thread has an event loop, as main threads have",
+        "    asyncio.set_event_loop(loop := asyncio.new_event_loop())",
+        "    try:",
+        "        return next(iter(listing()), None)",
+        "    finally:",
+        "        asyncio.set_event_loop(None)",
+        "        loop.close()",
+    ),
     "spoil": (
         "def spoil(value):  # change it in place, as its owner may",
         "    if isinstance(value, dict):",

@@ -134,7 +134,8 @@ def operation_reproducer(target: Target, operation: str, api: str, *, name: str)
 
 
 def death_reproducer(target: Target, program: steps.Program, api: str, *, name: str) -> str:
-    """Return the source of a script whose process dies, or hangs and is ended, in the last step.
+    """Return the source of a script whose process dies, or hangs and is ended, in the last step or
+    in the listing after it.
 
     The script is not tried first. The result is "" if the target cannot be imported, or if a step
     cannot be written.
@@ -148,6 +149,9 @@ def death_reproducer(target: Target, program: steps.Program, api: str, *, name: 
         write_steps(writer, program)
     except (NoScriptError, KeyError):
         return ""
+    if (thread := getattr(program[-1], "thread", None)) is not None:
+        # The step itself may return, and leave a lock behind that the next call waits for.
+        writer.say(writer.listing(writer.config(thread)))
     return _script(writer, opening, promise_of(name), target.name)
 
 

@@ -256,7 +256,10 @@ class ScriptWriter:
 
     def first_listed(self, *arguments: str) -> list[str]:
         """Return statements that leave a listing after its first item."""
-        return self.calls.first(self._reading(), self.receiver, *arguments)
+        api = self._reading()
+        if api == "sync":
+            self.helpers.add("left_first")
+        return self.calls.first(api, self.receiver, *arguments)
 
     def call_own(self, contract: str, arguments: Mapping[str, Any]) -> str:
         """Return a call of an author's own rule or invariant.
