@@ -34,11 +34,13 @@ class ItemPlan:
     """The folder of stored programs that broke a contract in earlier runs; None for no folder."""
     budget_s: float | None = None
     """The seconds after which everything that can be left out is left out; None for no limit."""
+    without: tuple[str, ...] = ()
+    """The kinds of steps that no program takes, because the process did not survive one of each."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Make a plan from the result of ``asdict``."""
-        return cls(**data)
+        return cls(**{**data, "without": tuple(data.get("without", ()))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,7 +74,8 @@ class Session(Context):
     """One run of one program, step by step.
 
     ``on_step`` is called before each step, with the step and the number of steps taken before it.
-    Without ``touching`` nobody asks which points of the axes the steps touched.
+    Without ``touching`` nobody asks which points of the axes the steps touched. Steps of the kinds
+    that are ``avoided`` are not taken.
     """
 
     def __init__(
@@ -83,11 +84,13 @@ class Session(Context):
         *,
         on_step: Callable[[Step, int], None] | None = None,
         touching: bool = True,
+        avoided: Collection[str] = (),
         **how: Any,
     ) -> None:
         super().__init__(store, **how)
         self.on_step = on_step
         self.touching = touching
+        self.avoided = avoided
         self.breaches: list[Breach] = []
         self.masked: list[Breach] = []
         """Differences where something was known to be wrong already. They do not count as
@@ -116,7 +119,7 @@ class Session(Context):
         """Take a step if it is legal now; return the breaches that it showed."""
         if objection(step, self.model) is not None or self._too_old(step):
             return []
-        if own_objection(step, self) is not None:
+        if type(step).__name__ in self.avoided or own_objection(step, self) is not None:
             return []
         if self.refused.intersection(hostile_names(step)) or self._over_all_threads(step):
             return []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +17,7 @@ from saverproof.families.axes import tell_of_axes
 from saverproof.families.functional.effort import Maker, ProgramEffort
 from saverproof.families.functional.examples import pinned, remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.functional.journal import journal_of
 from saverproof.families.functional.pace import Pace
 from saverproof.families.functional.shares import (
     DIRECTED,
@@ -45,8 +45,7 @@ from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import programs as programs_of_mistakes
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
-from saverproof.programs.steps.codec import from_json, step_to_json, to_json
-from saverproof.programs.steps.definitions import Step
+from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.describing import describe
 from saverproof.programs.theme import Theme
 from saverproof.savers.execution.store import Store
@@ -214,7 +213,8 @@ class FunctionalJudging:
             ("sync", "async") if plan.api == "crossed" else (plan.api,),
             features=of_family(wanted),
             shallow=Capability.HISTORY not in plan.facts["capabilities"],
-            on_step=self._journal(),
+            on_step=journal_of(plan),
+            avoided=frozenset(plan.without),
             machine=MACHINES[plan.family].over,
             patience=self._patience(),
             axes=CROSSED.get(plan.family, ()),
@@ -412,22 +412,6 @@ class FunctionalJudging:
         if self.plan.budget_s is None:
             return theme
         return replace(theme, length=min(theme.length, _BRIEF))
-
-    def _journal(self) -> Callable[[Step, int], None] | None:
-        """Return a function that journals the steps of the current program, or None without a
-        journal.
-
-        After a death the journal tells which step was not survived.
-        """
-        if self.plan.journal is None:
-            return None
-        path = Path(self.plan.journal)
-
-        def write(step: Step, before: int) -> None:
-            with path.open("a" if before else "w", encoding="utf-8") as journal:
-                journal.write(json.dumps(step_to_json(step)) + "\n")
-
-        return write
 
 
 def _maker_of(theme: Theme) -> Maker:

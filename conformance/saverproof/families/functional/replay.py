@@ -8,6 +8,7 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.families.answer import ReplayAnswer, Status
+from saverproof.families.functional.journal import journal_of
 from saverproof.families.items import ItemPlan
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing
@@ -39,6 +40,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
             loop,
             ("sync", "async") if plan.api == "crossed" else (plan.api,),
             shallow=Capability.HISTORY not in plan.facts["capabilities"],
+            on_step=journal_of(plan),
         )
         if not program:
             return _standing(plan, trials, contract)

@@ -70,10 +70,10 @@ NOTHING = Theme("nothing")
 class Trials:
     """The place where programs run, and how: one target through some of its APIs.
 
-    ``machine`` takes the steps. ``shared`` is a store that several programs may use, if they need
-    none of their own: programs made by themes, and given programs while ``sharing``. ``patience``
-    ends follow-ups that take too long. For ``axes``, it is recorded which points met in one
-    program. ``places`` makes the workspaces.
+    ``machine`` takes the steps, but for those of the kinds that are ``avoided``. ``shared`` is a
+    store that several programs may use, if they need none of their own: programs made by themes,
+    and given programs while ``sharing``. ``patience`` ends follow-ups that take too long. For
+    ``axes``, it is recorded which points met in one program. ``places`` makes the workspaces.
     """
 
     target: Target
@@ -83,6 +83,7 @@ class Trials:
     features: tuple[Feature, ...] = ()
     shallow: bool = False
     on_step: Callable[[Step, int], None] | None = None
+    avoided: frozenset[str] = frozenset()
     shared: Store | None = None
     machine: Callable[[Session, Theme], Stepper] = Stepper
     patience: Patience = field(default_factory=Patience)
@@ -161,6 +162,7 @@ class Trials:
             features=self.features,
             shallow=self.shallow,
             on_step=self.on_step,
+            avoided=self.avoided,
         )
 
     def replay(
@@ -191,6 +193,7 @@ class Trials:
                 features=self.features,
                 shallow=self.shallow,
                 on_step=self.on_step,
+                avoided=self.avoided,
                 touching=count,
             )
             machine, before = self.machine(session, NOTHING), self.calls - store.total_calls

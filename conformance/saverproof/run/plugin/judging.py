@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,28 @@ from saverproof.errors import JudgeError, SaverproofError
 from saverproof.families.answer import ReplayAnswer, unclear
 from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.replay_process import run_again
-from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, Death, Leftovers
+from saverproof.families.requests import (
+    BLAME,
+    CLEAN,
+    IS_SPENT,
+    JUDGE,
+    RELEASE,
+    REPLAY,
+    Death,
+    Leftovers,
+    Recorded,
+)
 from saverproof.process.client import JudgeGone, Listener
 from saverproof.process.requests import Child
+from saverproof.run.plugin.deaths import (
+    SURVIVED,
+    Shortener,
+    Steps,
+    can_be_left_out,
+    kind_of_last,
+    read_journal,
+    with_the_rest,
+)
 from saverproof.run.plugin.run import Run
 
 _KNOWN_TO_HANG = 3
@@ -36,6 +56,14 @@ class Judged:
     """
     output: str = ""
     """The end of what the saver printed."""
+    fatal: str = ""
+    """The kind of step that the process did not survive, if the rest can be judged without it."""
+
+
+_MOST_LEFT_OUT = 3
+"""Kinds of steps without which a plan is judged: to find each of them takes two runs, and a saver
+that does not survive more of them has enough to mend.
+"""
 
 
 class Judge:
@@ -51,14 +79,32 @@ class Judge:
         """The results that the process has reported as certain, for the plan that it judges."""
         self._hung: dict[str, set[str]] = {}
         """Saver -> the kinds of steps that it was seen to hang in twice."""
+        self._numbers = count()
+        self._shortener = Shortener(run.watchdog_s, run.watchdog_s / _KNOWN_TO_HANG)
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """Return the outcome of ``plan``.
 
         A saver that kills or hangs the process twice has violated a contract. If the process was
         cut off while it was at work, the outcome is unknown. Where the saver is known to hang, the
-        same once more is believed at once.
+        same once more is believed at once. The rest is judged without that kind of step, if it can
+        be.
         """
+        judged = self._judged_once(plan, listener)
+        while (
+            judged.fatal and judged.fatal not in plan.without and len(plan.without) < _MOST_LEFT_OUT
+        ):
+            plan = replace(plan, without=(*plan.without, judged.fatal))
+            rest = self._judged_once(plan, listener)
+            judged = replace(
+                rest,
+                outcome=with_the_rest(judged.outcome, rest.outcome),
+                trouble=rest.trouble or judged.trouble,
+                output=judged.output or rest.output,
+            )
+        return judged
+
+    def _judged_once(self, plan: ItemPlan, listener: Listener | None) -> Judged:
         known = self._hung_again(plan, listener) if _saver(plan) in self._hung else None
         return known or self._judged(plan, listener)
 
@@ -77,8 +123,8 @@ class Judge:
         try:
             outcome, output = self._ask(careful, listener, patience_s)
         except JudgeGone as gone:
-            steps = _read_journal(journal)
-            if gone.hung and _kind_of_last(steps) in self._hung[_saver(plan)]:
+            steps = read_journal(journal)
+            if gone.hung and kind_of_last(steps) in self._hung[_saver(plan)]:
                 return self._dead(careful, gone, journal)
         except JudgeError:
             pass  # With so little patience, not even the kit is to blame.
@@ -147,7 +193,7 @@ class Judge:
         except JudgeGone as second:
             if second.cut_off:
                 return self._cut_off(plan, second)
-            if first.hung and second.hung and (kind := _kind_of_last(_read_journal(journal))):
+            if first.hung and second.hung and (kind := kind_of_last(read_journal(journal))):
                 self._hung.setdefault(_saver(plan), set()).add(kind)
             return self._dead(careful, second, journal)
         except SaverproofError as error:
@@ -158,7 +204,12 @@ class Judge:
         return Judged(replace(outcome, unknown=unknown), trouble, output or first.output)
 
     def _dead(self, plan: ItemPlan, gone: JudgeGone, journal: Path) -> Judged:
-        steps = _read_journal(journal)
+        steps = read_journal(journal)
+        fatal = ""
+        if steps and family_table(plan.family).phase == "functional":
+            kind = kind_of_last(steps)
+            fatal = kind if can_be_left_out(kind) else ""
+            steps = self._shortened(plan, gone, steps)
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
             return Judged(self._left(plan, gone.reason), trouble, gone.output)
@@ -173,7 +224,7 @@ class Judge:
             api=plan.api,
             phase=family_table(plan.family).phase,
             summary=gone.reason,
-            expected="an answer or an exception",
+            expected=SURVIVED,
             observed=f"{gone.reason}\n{gone.stacks}".strip(),
             steps=blame.steps,
             program=blame.program,
@@ -187,7 +238,30 @@ class Judge:
         return Judged(
             replace(outcome, unknown=unknown, checked=checked, findings=findings),
             output=gone.output,
+            fatal=fatal,
         )
+
+    def _shortened(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> Steps:
+        """Return a program that the process does not survive either: the shortest that was
+        found.
+        """
+
+        def again(candidate: Steps, patience_s: float) -> tuple[JudgeGone, Steps] | None:
+            own = Path(plan.folder) / f"again-{next(self._numbers)}"
+            own.mkdir()
+            journal = own / "journal.jsonl"
+            there = replace(plan, folder=str(own), journal=str(journal))
+            recorded = Recorded(there, contracts(plan.family)[0].id, candidate)
+            try:
+                self._running().ask(REPLAY, recorded, silence_s=patience_s)
+            except JudgeGone as ended:
+                self._clean(there)
+                return None if ended.cut_off else (ended, read_journal(journal))
+            except SaverproofError:
+                pass  # A program that cannot be tried is no shorter one.
+            return None
+
+        return self._shortener.shortened(_saver(plan), gone, steps, again)
 
     def _unjudged(self, plan: ItemPlan, error: SaverproofError) -> Judged:
         trouble = error.message
@@ -257,23 +331,3 @@ def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:
 
 def _saver(plan: ItemPlan) -> str:
     return json.dumps(plan.target, sort_keys=True, default=str)
-
-
-def _kind_of_last(steps: list[Any]) -> str:
-    """Return the kind of the step that was not survived; "" where the journal has no steps."""
-    return str(steps[-1].get("step", "")) if steps and isinstance(steps[-1], dict) else ""
-
-
-def _read_journal(journal: Path) -> list[Any]:
-    try:
-        lines = journal.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return []
-    steps = []
-    for line in lines:
-        try:
-            steps.append(json.loads(line))
-        except ValueError:
-            # The process died while it wrote this line; the step was not begun.
-            break
-    return steps

@@ -1,0 +1,192 @@
+"""What follows from a death of the judge process: a short program, and what to judge all the same.
+
+Only programs of functional families have these: their journals have steps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.items import Outcome
+from saverproof.process.client import JudgeGone
+from saverproof.programs.shrinking import shrink
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import (
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    PutHistory,
+    PutWrites,
+    WalkPages,
+)
+
+SURVIVED = "an answer or an exception"
+"""What is expected of a call after which the process hung or died."""
+_MOST_DEATHS = 8
+"""Hangs for one shorter program: each of them takes a third of the watchdog's time."""
+_DEATHS_TO_SIMPLIFY = 3
+"""Hangs more to make a program of two steps plain, which can be read as it is."""
+_MOST_TRIED = 60
+"""Programs that are tried for a shorter one. Those that are survived take a tenth of a second."""
+_NEAREST = 40
+"""Steps before the last one that are each tried as the only one before it."""
+_EVERYWHERE = frozenset(
+    kind.__name__ for kind in (Put, PutHistory, PutWrites, GetTuple, ListTuples, WalkPages)
+)
+"""Kinds of steps without which next to nothing can be judged."""
+
+Steps = list[Any]
+"""Steps as JSON, as the journal has them."""
+Again = Callable[[Steps, float], tuple[JudgeGone, Steps] | None]
+"""A function that runs steps in a process of its own, with so many seconds of patience. It returns
+how the process ended and the steps that were taken, or None if they were survived.
+"""
+
+
+def read_journal(journal: Path) -> Steps:
+    """Return the steps of the program that was run last; none if there is no journal."""
+    try:
+        lines = journal.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    steps = []
+    for line in lines:
+        try:
+            steps.append(json.loads(line))
+        except ValueError:
+            # The process died while it wrote this line; the step was not begun.
+            break
+    return steps
+
+
+def kind_of_last(steps: Steps) -> str:
+    """Return the kind of the step that was not survived; "" where the journal has no steps."""
+    return str(steps[-1].get("step", "")) if steps and isinstance(steps[-1], dict) else ""
+
+
+def can_be_left_out(kind: str) -> bool:
+    """Return whether a family can be judged without steps of this kind."""
+    return bool(kind) and kind not in _EVERYWHERE
+
+
+@dataclass(slots=True)
+class _Shortening:
+    """The tries to find a shorter program that ends the process in the same way."""
+
+    first: JudgeGone
+    kind: str
+    again: Again
+    patience_s: float
+    most_deaths: int = _MOST_DEATHS
+    deaths: int = 0
+    tried: int = 0
+
+    def attempt(self, candidate: Program) -> Program | None:
+        """Return the steps that were taken if the process did not survive them, else None."""
+        if self.deaths >= self.most_deaths or self.tried >= _MOST_TRIED:
+            return None
+        self.tried += 1
+        taken = self.same_end(to_json(candidate), self.patience_s)
+        if taken is None:
+            return None
+        self.deaths += 1
+        return from_json(taken)
+
+    def shortest(self, program: Program) -> Program:
+        """Return the shortest program that is not survived, as far as few deaths show it."""
+        few = self._with_one_before(program)
+        if not self.first.hung:
+            self.most_deaths = _MOST_TRIED
+        elif few is not None:
+            self.most_deaths = self.deaths + _DEATHS_TO_SIMPLIFY
+        return shrink(few or program, self.attempt)
+
+    def _with_one_before(self, program: Program) -> Program | None:
+        """Return the last step alone, or with one step before it, if that is not survived.
+
+        What is survived takes far less time than another hang, so the shortest come first.
+        """
+        *before, last = program
+        pairs = ((one, last) for one in reversed(before[-_NEAREST:]))
+        return next(filter(None, map(self.attempt, ((last,), *pairs))), None)
+
+    def same_end(self, steps: Steps, patience_s: float) -> Steps | None:
+        """Return the steps that were taken if the process ended as it did first, else None."""
+        ended = self.again(steps, patience_s)
+        if ended is None:
+            return None
+        gone, taken = ended
+        alike = gone.hung == self.first.hung and (gone.hung or gone.reason == self.first.reason)
+        return taken if alike and kind_of_last(taken) == self.kind else None
+
+
+@dataclass(slots=True)
+class Shortener:
+    """Finds short programs that end the process, once for each saver and kind of step.
+
+    ``watchdog_s`` is the patience that decides whether a call hangs, ``quick_s`` that of tries.
+    """
+
+    watchdog_s: float
+    quick_s: float
+    _known: dict[tuple[str, str], Steps] = field(default_factory=dict)
+
+    def shortened(self, saver: str, gone: JudgeGone, steps: Steps, again: Again) -> Steps:
+        """Return a program that ends the process in the same way: the shortest that was found."""
+        kind = kind_of_last(steps)
+        tries = _Shortening(gone, kind, again, self.quick_s)
+        known = self._known.get((saver, kind))
+        if known is not None:
+            # Another family or API of this saver: a look for another program would find this one.
+            return tries.same_end(known, self.quick_s) or steps
+        try:
+            program = from_json(steps)
+        except ValueError:
+            return steps
+        short = to_json(tries.shortest(program))
+        # Under load, a try may have been given up too early.
+        if len(short) == len(steps) or tries.same_end(short, self.watchdog_s) is None:
+            short = steps
+        self._known[saver, kind] = short
+        return short
+
+
+def with_the_rest(first: Outcome, rest: Outcome) -> Outcome:
+    """Return what a family comes to: ``first`` ends with a death, ``rest`` leaves out the steps
+    that were not survived.
+
+    What the rest could not look at stays unknown.
+    """
+    looked_at = {
+        name
+        for name, times in rest.checked.items()
+        if times and name not in rest.unknown and name not in rest.unexercised
+    }
+    anew = {one.contract for one in rest.findings}
+    # The rest finds again what was found before the death.
+    before = [one for one in first.findings if one.expected == SURVIVED or one.contract not in anew]
+    settled = looked_at | anew | {one.contract for one in before} | rest.inapplicable.keys()
+    return replace(
+        rest,
+        checked=_added(rest.checked, first.checked),
+        findings=(*before, *rest.findings),
+        unknown={
+            name: why for name, why in (rest.unknown | first.unknown).items() if name not in settled
+        },
+        unexercised=_without(rest.unexercised, first.unknown),
+        hidden_by=_without(rest.hidden_by, first.unknown.keys() - settled),
+        unsettled=first.unsettled | rest.unsettled,
+    )
+
+
+def _added(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in one | other}
+
+
+def _without(told: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: why for name, why in told.items() if name not in names}

@@ -1,0 +1,181 @@
+"""A saver that hangs or ends its judge: a short program shows it, and the rest is judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.plugin_support import Project
+
+from saverproof.families.items import Finding, Outcome
+from saverproof.process.client import JudgeGone
+from saverproof.programs.steps.codec import to_json
+from saverproof.programs.steps.definitions import DeleteThread, GetTuple, Program, Put
+from saverproof.run.plugin.deaths import (
+    SURVIVED,
+    Shortener,
+    Steps,
+    can_be_left_out,
+    with_the_rest,
+)
+
+DYING = """
+import os
+from contextlib import contextmanager
+from saverproof import Workspace, target
+from saverproof_savers import SqliteSaver
+
+class Dying(SqliteSaver):
+    def delete_thread(self, thread_id):
+        found = self.list({"configurable": {"thread_id": thread_id}})
+        if any(one.config["configurable"]["checkpoint_ns"] for one in found):
+            os._exit(3)
+        super().delete_thread(thread_id)
+
+@target
+@contextmanager
+def dying(workspace: Workspace):
+    with Dying.open(workspace.path / "store.db") as saver:
+        yield saver
+"""
+LONG: Program = (
+    Put("a", "", 1),
+    GetTuple("a", ""),
+    Put("b", "", 2),
+    Put("a", "", 3, 1),
+    GetTuple("b", ""),
+    DeleteThread("b"),
+)
+
+
+def gone(*, hung: bool = True, reason: str = "no answer after 10 s") -> JudgeGone:
+    ended = JudgeGone(reason, "", "", 0)
+    ended.hung = hung
+    return ended
+
+
+class Runs:
+    """Runs of a saver that hangs when thread b is deleted, where all that is needed was put."""
+
+    def __init__(self, *needed: int, patient: bool = True) -> None:
+        self.needed = {*needed}
+        self.patient = patient
+        self.asked: list[float] = []
+
+    def __call__(self, steps: Steps, patience_s: float) -> tuple[JudgeGone, Steps] | None:
+        self.asked.append(patience_s)
+        put = {step["number"] for step in steps if step["step"] == "Put"}
+        deleted = any(step["step"] == "DeleteThread" for step in steps)
+        if not (deleted and self.needed <= put) or (patience_s > 3 and not self.patient):
+            return None
+        return gone(), steps
+
+
+def shortened(runs: Runs, first: JudgeGone) -> Steps:
+    return Shortener(10.0, 3.0).shortened("saver", first, to_json(LONG), runs)
+
+
+def test_one_step_before_the_last_is_enough_where_no_more_is_needed() -> None:
+    runs = Runs(2)
+    short = shortened(runs, gone())
+    assert [step["step"] for step in short] == ["Put", "DeleteThread"]
+    # What is told was waited for as long as any call.
+    assert runs.asked[-1] == 10.0
+
+
+def test_more_steps_are_kept_where_they_are_needed() -> None:
+    short = shortened(Runs(1, 2), gone())
+    assert [step["number"] for step in short if step["step"] == "Put"] == [1, 2]
+    assert len(short) == 3
+
+
+@pytest.mark.parametrize(
+    ("runs", "first"),
+    [
+        (Runs(2, patient=False), gone()),
+        (Runs(2), gone(hung=False, reason="the process died: SIGSEGV")),
+    ],
+    ids=["answers-if-waited-for", "ends-in-another-way"],
+)
+def test_a_program_is_kept_if_no_shorter_one_ends_the_same(runs: Runs, first: JudgeGone) -> None:
+    assert shortened(runs, first) == to_json(LONG)
+
+
+def test_a_known_program_is_tried_first_in_other_families() -> None:
+    shortener, runs = Shortener(10.0, 3.0), Runs(2)
+    short = shortener.shortened("saver", gone(), to_json(LONG), runs)
+    runs.asked.clear()
+    assert shortener.shortened("saver", gone(), to_json(LONG), runs) == short
+    assert runs.asked == [3.0]
+
+
+def test_steps_of_nobody_are_kept_as_they_are() -> None:
+    steps: Steps = [{"op": "put"}, {"op": "get"}]
+    assert Shortener(10.0, 3.0).shortened("saver", gone(), steps, Runs()) == steps
+
+
+@pytest.mark.parametrize(
+    ("kind", "can"), [("DeleteThread", True), ("AbandonList", True), ("Put", False), ("", False)]
+)
+def test_what_everything_is_judged_by_cannot_be_left_out(kind: str, can: bool) -> None:
+    assert can_be_left_out(kind) is can
+
+
+def found(contract: str, expected: str) -> Finding:
+    return Finding(contract, "sync", "functional", "it", expected, "", (), None, "")
+
+
+def outcome(**what: Any) -> Outcome:
+    empty: dict[str, Any] = {
+        name: {} for name in ("checked", "unknown", "inapplicable", "unexercised")
+    }
+    return Outcome(**{**empty, "findings": (), **what}, operations=1, saver_s=0.0, total_s=0.0)
+
+
+def test_what_the_rest_did_not_look_at_stays_unknown() -> None:
+    dead = found("deletion/thread-all", SURVIVED)
+    first = outcome(
+        checked={dead.contract: 1},
+        findings=(found("deletion/prune-drops-older", "[]"), dead),
+        unknown=dict.fromkeys(("deletion/a", "deletion/b", "deletion/c"), "not judged to the end"),
+    )
+    again = found("deletion/prune-drops-older", "[]")
+    rest = outcome(
+        checked={"deletion/a": 3, "deletion/b": 2},
+        findings=(again,),
+        unexercised={"deletion/b": "the axis was not looked at"},
+    )
+    both = with_the_rest(first, rest)
+    assert both.findings == (dead, again)
+    assert both.unknown == {
+        "deletion/b": "not judged to the end",
+        "deletion/c": "not judged to the end",
+    }
+    assert both.unexercised == {}
+    assert both.checked["deletion/a"] == 3
+
+
+def test_the_rest_of_a_family_is_judged_without_what_kills(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("dying.py", DYING)
+    options = ("--saver-families=deletion", "--saver-api=sync", "--saver-profile=quick")
+    result = project.pytest("--saver=dying.py:dying", *options)
+    assert result.status == 1
+    assert "VIOLATED deletion/thread-all (sync): the process ended itself" in result.output
+    contracts = {one["id"]: one for one in result.report()["savers"][0]["contracts"]}
+    (dead,) = contracts["deletion/thread-all"]["violations"]
+    assert len(dead["steps"]) == 2
+    verdicts = {name: contracts[name]["verdict"] for name in contracts if "deletion/" in name}
+    # What is about deleted threads was not looked at.
+    behind = ("no-ghosts", "runs", "prune-latest", "copy-complete")
+    assert verdicts == {
+        "deletion/thread-all": "violated",
+        **dict.fromkeys((f"deletion/{name}" for name in behind), "unknown"),
+        "deletion/runs-keep-delta-chain": "held",
+        "deletion/prune-drops-older": "held",
+        "deletion/prune-keeps-delta-chain": "held",
+        "deletion/copy-independent": "held",
+    }
+    reason = contracts["deletion/no-ghosts"]["reason"]
+    assert reason.endswith("status 3: deletion/thread-all stands in the way")
