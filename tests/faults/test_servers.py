@@ -97,6 +97,15 @@ def test_what_was_acknowledged_survives_a_kill(server: Server) -> None:
     assert ask(server, read) == "42"
 
 
+def test_redis_appends_what_it_acknowledges_at_once() -> None:
+    """With `everysec` it does not while a sync is under way, and a kill loses what it answered."""
+    with RedisServer() as server, socket.create_connection(("127.0.0.1", server.port)) as asked:
+        asked.sendall(f"AUTH {server.password}\r\nCONFIG GET appendfsync\r\n".encode())
+        answer = asked.makefile("r")
+        said = [answer.readline().strip() for _ in range(6)]
+    assert said == ["+OK", "*2", "$11", "appendfsync", "$2", "no"]
+
+
 def test_a_killed_server_answers_no_more(server: Server) -> None:
     server.kill()
     assert server.pid is None

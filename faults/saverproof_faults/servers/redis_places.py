@@ -44,7 +44,7 @@ class Redis(ServerKind):
     schemes: ClassVar[tuple[str, ...]] = ("redis", "rediss")
     variable = "SAVERPROOF_REDIS_DSN"
     promise = (
-        "appendonly yes, appendfsync everysec: a command that it has answered outlives its "
+        "appendonly yes, appendfsync no: a command that it has answered outlives its "
         "process, not a power cut"
     )
     runner: ClassVar[type[RedisServer]] = RedisServer
