@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.plugin_support import Project
+from tests.conformance.plugin_support import Project, Result
 
 from saverproof.families.items import Finding, Outcome
 from saverproof.process.client import JudgeGone
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.definitions import DeleteThread, GetTuple, Program, Put
-from saverproof.run.plugin.deaths import (
-    SURVIVED,
-    Shortener,
-    Steps,
-    can_be_left_out,
-    with_the_rest,
-)
+from saverproof.run.plugin.deaths import Shortener, Steps, held_by, with_the_rest
 
 DYING = """
 import os
@@ -27,8 +21,17 @@ from saverproof import Workspace, target
 from saverproof_savers import SqliteSaver
 
 class Dying(SqliteSaver):
+    def list(self, *given, **narrowing):
+        try:
+            yield from super().list(*given, **narrowing)
+        except GeneratorExit:
+            os._exit(3)
+
+    def copy_thread(self, source_thread_id, target_thread_id):
+        pass
+
     def delete_thread(self, thread_id):
-        found = self.list({"configurable": {"thread_id": thread_id}})
+        found = list(self.list({"configurable": {"thread_id": thread_id}}))
         if any(one.config["configurable"]["checkpoint_ns"] for one in found):
             os._exit(3)
         super().delete_thread(thread_id)
@@ -115,13 +118,6 @@ def test_steps_of_nobody_are_kept_as_they_are() -> None:
     assert Shortener(10.0, 3.0).shortened("saver", gone(), steps, Runs()) == steps
 
 
-@pytest.mark.parametrize(
-    ("kind", "can"), [("DeleteThread", True), ("AbandonList", True), ("Put", False), ("", False)]
-)
-def test_what_everything_is_judged_by_cannot_be_left_out(kind: str, can: bool) -> None:
-    assert can_be_left_out(kind) is can
-
-
 def found(contract: str, expected: str) -> Finding:
     return Finding(contract, "sync", "functional", "it", expected, "", (), None, "")
 
@@ -134,48 +130,60 @@ def outcome(**what: Any) -> Outcome:
 
 
 def test_what_the_rest_did_not_look_at_stays_unknown() -> None:
-    dead = found("deletion/thread-all", SURVIVED)
+    dead = found("deletion/thread-all", "an answer or an exception")
+    again = found("deletion/prune-drops-older", "[]")
     first = outcome(
-        checked={dead.contract: 1},
-        findings=(found("deletion/prune-drops-older", "[]"), dead),
+        checked={dead.contract: 1, again.contract: 1, "deletion/settled": 7},
+        findings=(again, dead),
         unknown=dict.fromkeys(("deletion/a", "deletion/b", "deletion/c"), "not judged to the end"),
     )
-    again = found("deletion/prune-drops-older", "[]")
     rest = outcome(
-        checked={"deletion/a": 3, "deletion/b": 2},
+        checked={"deletion/a": 3, "deletion/b": 2, again.contract: 1},
         findings=(again,),
-        unexercised={"deletion/b": "the axis was not looked at"},
+        unexercised={"deletion/b": "the axis was not looked at", "deletion/settled": "nor this"},
     )
-    both = with_the_rest(first, rest)
+    both = with_the_rest(first, rest, [dead], held_by(rest))
     assert both.findings == (dead, again)
-    assert both.unknown == {
-        "deletion/b": "not judged to the end",
-        "deletion/c": "not judged to the end",
-    }
+    assert both.unknown == dict.fromkeys(("deletion/b", "deletion/c"), "not judged to the end")
     assert both.unexercised == {}
-    assert both.checked["deletion/a"] == 3
+    assert (both.checked["deletion/a"], both.checked["deletion/settled"]) == (3, 7)
 
 
-def test_the_rest_of_a_family_is_judged_without_what_kills(tmp_path: Path) -> None:
-    project = Project(tmp_path)
+def test_nothing_is_held_on_the_strength_of_a_rest_without_an_operation() -> None:
+    dead = found("deletion/thread-all", "an answer or an exception")
+    first = outcome(checked={dead.contract: 1}, findings=(dead,), unknown={"isolation/a": "death"})
+    rest = outcome(checked={"isolation/a": 3})
+    both = with_the_rest(first, rest, [dead], ())
+    assert both.unknown == {"isolation/a": "death"}
+    assert both.checked == {dead.contract: 1}
+
+
+def verdicts(project: Project, family: str) -> tuple[Result, dict[str, str]]:
     project.write("dying.py", DYING)
-    options = ("--saver-families=deletion", "--saver-api=sync", "--saver-profile=quick")
+    options = (f"--saver-families={family}", "--saver-api=sync", "--saver-profile=quick")
     result = project.pytest("--saver=dying.py:dying", *options)
+    contracts = result.report()["savers"][0]["contracts"]
+    return result, {one["id"]: one["verdict"] for one in contracts if one["family"] == family}
+
+
+def test_what_else_is_broken_is_found_without_the_call_that_kills(tmp_path: Path) -> None:
+    result, told = verdicts(Project(tmp_path), "deletion")
     assert result.status == 1
     assert "VIOLATED deletion/thread-all (sync): the process ended itself" in result.output
-    contracts = {one["id"]: one for one in result.report()["savers"][0]["contracts"]}
-    (dead,) = contracts["deletion/thread-all"]["violations"]
+    (dead,) = next(
+        one["violations"]
+        for one in result.report()["savers"][0]["contracts"]
+        if one["id"] == "deletion/thread-all"
+    )
     assert len(dead["steps"]) == 2
-    verdicts = {name: contracts[name]["verdict"] for name in contracts if "deletion/" in name}
-    # What is about deleted threads was not looked at.
-    behind = ("no-ghosts", "runs", "prune-latest", "copy-complete")
-    assert verdicts == {
-        "deletion/thread-all": "violated",
-        **dict.fromkeys((f"deletion/{name}" for name in behind), "unknown"),
-        "deletion/runs-keep-delta-chain": "held",
-        "deletion/prune-drops-older": "held",
-        "deletion/prune-keeps-delta-chain": "held",
-        "deletion/copy-independent": "held",
-    }
-    reason = contracts["deletion/no-ghosts"]["reason"]
-    assert reason.endswith("status 3: deletion/thread-all stands in the way")
+    broken = {name for name, verdict in told.items() if verdict == "violated"}
+    assert broken == {"deletion/thread-all", "deletion/copy-complete"}
+    # Nobody knows what else is about deleted threads.
+    assert {verdict for name, verdict in told.items() if name not in broken} == {"unknown"}
+
+
+def test_the_rest_holds_where_the_call_that_kills_is_of_one_contract(tmp_path: Path) -> None:
+    result, told = verdicts(Project(tmp_path), "lifecycle")
+    assert "VIOLATED lifecycle/abandoned-list (sync): the process ended itself" in result.output
+    assert told["lifecycle/abandoned-list"] == "violated"
+    assert told["lifecycle/reopen"] == told["lifecycle/setup-idempotent"] == "held"

@@ -155,7 +155,7 @@ def test_a_saver_that_ends_its_process_violates_a_contract(
 
 
 @pytest.mark.parametrize(
-    ("last", "runs", "waited"), [("Put", 1, "0.333333"), ("DeleteThread", 4, "1")]
+    ("last", "runs", "waited"), [("Put", 1, "0.333333"), ("DeleteThread", 3, "1")]
 )
 def test_a_hang_that_is_known_is_believed_at_once(
     project: Project, last: str, runs: int, waited: str

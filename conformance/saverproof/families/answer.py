@@ -62,6 +62,10 @@ class Blame:
     steps: tuple[str, ...] = ()
     program: Any = None
     reproducer: str = ""
+    fatal: str = ""
+    """The kind of the step that was not survived, if the family can be judged without it."""
+    of_one_contract: bool = False
+    """True if steps of that kind are there for one contract alone, as `delete_thread` is not."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

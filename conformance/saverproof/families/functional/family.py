@@ -14,10 +14,22 @@ from saverproof.families.functional.replay import replay
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.judging.attribution import answered
+from saverproof.judging.scenes.scene import Scene
 from saverproof.programs.steps.codec import from_json, step_from_json
+from saverproof.programs.steps.definitions import (
+    GetTuple,
+    ListTuples,
+    Put,
+    PutHistory,
+    PutWrites,
+    WalkPages,
+)
 from saverproof.programs.steps.describing import describe
 from saverproof.savers.targets.target import Target
 from saverproof.scripts import death_reproducer
+
+_EVERYWHERE = (Put, PutHistory, PutWrites, GetTuple, ListTuples, WalkPages)
+"""Kinds of steps without which next to nothing can be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +49,14 @@ class FunctionalFamily:
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Blame the contract of the last step: the journal has the steps of one program."""
         steps = list(journal)
-        contract = answered(step_from_json(steps[-1]))
+        last = step_from_json(steps[-1])
+        contract = answered(last)
         program = from_json(steps)
         return Blame(
             contract=contract,
             steps=tuple(describe(step) for step in program),
             program=steps,
             reproducer=death_reproducer(target, program, plan.api, name=contract),
+            fatal="" if isinstance(last, _EVERYWHERE) else type(last).__name__,
+            of_one_contract=isinstance(last, Scene),
         )

@@ -11,22 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from saverproof.families.items import Outcome
+from saverproof.families.items import Finding, Outcome
 from saverproof.process.client import JudgeGone
 from saverproof.programs.shrinking import shrink
 from saverproof.programs.steps.codec import from_json, to_json
-from saverproof.programs.steps.definitions import (
-    GetTuple,
-    ListTuples,
-    Program,
-    Put,
-    PutHistory,
-    PutWrites,
-    WalkPages,
-)
+from saverproof.programs.steps.definitions import Program
 
-SURVIVED = "an answer or an exception"
-"""What is expected of a call after which the process hung or died."""
 _MOST_DEATHS = 8
 """Hangs for one shorter program: each of them takes a third of the watchdog's time."""
 _DEATHS_TO_SIMPLIFY = 3
@@ -35,10 +25,6 @@ _MOST_TRIED = 60
 """Programs that are tried for a shorter one. Those that are survived take a tenth of a second."""
 _NEAREST = 40
 """Steps before the last one that are each tried as the only one before it."""
-_EVERYWHERE = frozenset(
-    kind.__name__ for kind in (Put, PutHistory, PutWrites, GetTuple, ListTuples, WalkPages)
-)
-"""Kinds of steps without which next to nothing can be judged."""
 
 Steps = list[Any]
 """Steps as JSON, as the journal has them."""
@@ -67,11 +53,6 @@ def read_journal(journal: Path) -> Steps:
 def kind_of_last(steps: Steps) -> str:
     """Return the kind of the step that was not survived; "" where the journal has no steps."""
     return str(steps[-1].get("step", "")) if steps and isinstance(steps[-1], dict) else ""
-
-
-def can_be_left_out(kind: str) -> bool:
-    """Return whether a family can be judged without steps of this kind."""
-    return bool(kind) and kind not in _EVERYWHERE
 
 
 @dataclass(slots=True)
@@ -156,37 +137,35 @@ class Shortener:
         return short
 
 
-def with_the_rest(first: Outcome, rest: Outcome) -> Outcome:
-    """Return what a family comes to: ``first`` ends with a death, ``rest`` leaves out the steps
-    that were not survived.
+def held_by(rest: Outcome) -> frozenset[str]:
+    """Return the contracts that an outcome has looked at, and not found broken or unclear."""
+    unclear = {*rest.unknown, *rest.unexercised, *rest.unsettled}
+    return frozenset(name for name, times in rest.checked.items() if times) - unclear
 
-    What the rest could not look at stays unknown.
+
+def with_the_rest(
+    first: Outcome, rest: Outcome, deaths: Collection[Finding], held: Collection[str]
+) -> Outcome:
+    """Return what a family comes to: ``first`` ended with ``deaths``, ``rest`` leaves out the kind
+    of step that was not survived.
+
+    Of what the first could not finish, that is what the rest has found, and the contracts that are
+    ``held`` by it. The others stay unknown.
     """
-    looked_at = {
-        name
-        for name, times in rest.checked.items()
-        if times and name not in rest.unknown and name not in rest.unexercised
-    }
     anew = {one.contract for one in rest.findings}
     # The rest finds again what was found before the death.
-    before = [one for one in first.findings if one.expected == SURVIVED or one.contract not in anew]
-    settled = looked_at | anew | {one.contract for one in before} | rest.inapplicable.keys()
+    before = [one for one in first.findings if one in deaths or one.contract not in anew]
+    known = {*first.checked, *anew, *held, *rest.inapplicable}
+    checked = {
+        name: first.checked.get(name, 0) + rest.checked.get(name, 0)
+        for name in first.checked | rest.checked
+    }
     return replace(
         rest,
-        checked=_added(rest.checked, first.checked),
+        checked={name: times for name, times in checked.items() if name in known},
         findings=(*before, *rest.findings),
-        unknown={
-            name: why for name, why in (rest.unknown | first.unknown).items() if name not in settled
-        },
-        unexercised=_without(rest.unexercised, first.unknown),
-        hidden_by=_without(rest.hidden_by, first.unknown.keys() - settled),
+        unknown={name: why for name, why in first.unknown.items() if name not in known},
+        unexercised={},
+        hidden_by={name: by for name, by in rest.hidden_by.items() if name in known},
         unsettled=first.unsettled | rest.unsettled,
     )
-
-
-def _added(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in one | other}
-
-
-def _without(told: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
-    return {name: why for name, why in told.items() if name not in names}

@@ -12,7 +12,7 @@ import pytest
 
 from saverproof.contracts.registry import contracts, family_table
 from saverproof.errors import JudgeError, SaverproofError
-from saverproof.families.answer import ReplayAnswer, unclear
+from saverproof.families.answer import Blame, ReplayAnswer, unclear
 from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.replay_process import run_again
 from saverproof.families.requests import (
@@ -29,10 +29,9 @@ from saverproof.families.requests import (
 from saverproof.process.client import JudgeGone, Listener
 from saverproof.process.requests import Child
 from saverproof.run.plugin.deaths import (
-    SURVIVED,
     Shortener,
     Steps,
-    can_be_left_out,
+    held_by,
     kind_of_last,
     read_journal,
     with_the_rest,
@@ -56,8 +55,10 @@ class Judged:
     """
     output: str = ""
     """The end of what the saver printed."""
-    fatal: str = ""
-    """The kind of step that the process did not survive, if the rest can be judged without it."""
+    blame: Blame | None = None
+    """The blame for the death of the process, if that is how it ended."""
+    deaths: tuple[Finding, ...] = ()
+    """The findings of such ends, which the outcome has as well."""
 
 
 _MOST_LEFT_OUT = 3
@@ -88,19 +89,27 @@ class Judge:
         A saver that kills or hangs the process twice has violated a contract. If the process was
         cut off while it was at work, the outcome is unknown. Where the saver is known to hang, the
         same once more is believed at once. The rest is judged without that kind of step, if it can
-        be.
+        be: for what else is broken, and where that step is of one contract alone, for what holds.
         """
         judged = self._judged_once(plan, listener)
+        blamed: list[Blame] = []
         while (
-            judged.fatal and judged.fatal not in plan.without and len(plan.without) < _MOST_LEFT_OUT
+            (blame := judged.blame)
+            and blame.fatal
+            and blame.fatal not in plan.without
+            and len(plan.without) < _MOST_LEFT_OUT
         ):
-            plan = replace(plan, without=(*plan.without, judged.fatal))
+            plan = replace(plan, without=(*plan.without, blame.fatal))
             rest = self._judged_once(plan, listener)
+            blamed.append(blame)
+            # Any contract may be about an operation that is missing in the rest.
+            held = held_by(rest.outcome) if all(one.of_one_contract for one in blamed) else ()
             judged = replace(
                 rest,
-                outcome=with_the_rest(judged.outcome, rest.outcome),
+                outcome=with_the_rest(judged.outcome, rest.outcome, judged.deaths, held),
                 trouble=rest.trouble or judged.trouble,
                 output=judged.output or rest.output,
+                deaths=(*judged.deaths, *rest.deaths),
             )
         return judged
 
@@ -205,10 +214,7 @@ class Judge:
 
     def _dead(self, plan: ItemPlan, gone: JudgeGone, journal: Path) -> Judged:
         steps = read_journal(journal)
-        fatal = ""
         if steps and family_table(plan.family).phase == "functional":
-            kind = kind_of_last(steps)
-            fatal = kind if can_be_left_out(kind) else ""
             steps = self._shortened(plan, gone, steps)
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
@@ -224,7 +230,7 @@ class Judge:
             api=plan.api,
             phase=family_table(plan.family).phase,
             summary=gone.reason,
-            expected=SURVIVED,
+            expected="an answer or an exception",
             observed=f"{gone.reason}\n{gone.stacks}".strip(),
             steps=blame.steps,
             program=blame.program,
@@ -238,7 +244,8 @@ class Judge:
         return Judged(
             replace(outcome, unknown=unknown, checked=checked, findings=findings),
             output=gone.output,
-            fatal=fatal,
+            blame=blame,
+            deaths=(finding,),
         )
 
     def _shortened(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> Steps:
