@@ -16,7 +16,10 @@ from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
 from saverproof.judging.facts import OWN
 from saverproof.judging.session import Breach
+from saverproof.mistakes import Mistake
+from saverproof.mistakes.programs import programs
 from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.programs.steps.codec import from_json
 from saverproof.programs.steps.definitions import OwnStep, Program, Step
 from saverproof.programs.trait import Trait
 
@@ -44,9 +47,11 @@ class Blaming:
     diagnosis: Diagnosis = field(init=False)
     lately: list[tuple[Program, ProgramRun]] = field(default_factory=list)
     """Programs that the current follow-up has run, with their runs: several questions use them."""
+    _answered_right: dict[str, bool] = field(default_factory=dict)
+    """Whether the saver answered the program of a mistake right, by the mistake's name."""
 
     def __post_init__(self) -> None:
-        self.diagnosis = Diagnosis(Predictor(self.trials))
+        self.diagnosis = Diagnosis(Predictor(self.trials), self._may_be_made)
 
     def use(self, trials: Trials) -> None:
         """Run programs with these trials from now on."""
@@ -126,6 +131,16 @@ class Blaming:
         run = self._replay(program, thorough=False)
         self.lately.append((program, run))
         return run
+
+    def _may_be_made(self, mistake: Mistake) -> bool:
+        """Return whether the saver may make a mistake: it does not if it answers the program right
+        that is known to show it.
+        """
+        if mistake.name not in self._answered_right:
+            known = programs().get(mistake.name)
+            run = None if known is None else self.trials.replay(from_json(known), watch_inputs=True)
+            self._answered_right[mistake.name] = run is not None and not run.breaches
+        return not self._answered_right[mistake.name]
 
     def _attempt(
         self, name: str, rewritten: Callable[[Program], Program] = tuple

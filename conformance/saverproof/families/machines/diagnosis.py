@@ -8,7 +8,7 @@ other difference is a further flaw.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import isolation
@@ -91,6 +91,8 @@ class Diagnosis:
     """
 
     predictor: Predictor
+    may_be_made: Callable[[Mistake], bool]
+    """Whether the saver does not answer the mistake's own program as a right one does."""
     pool: Sequence[Mistake] = MISTAKES
     found: list[Established] = field(default_factory=list)
     memory: Remembered = field(default_factory=Remembered)
@@ -218,6 +220,7 @@ class Diagnosis:
         Together with those it must predict nothing that the run did not show. Mistakes that break
         the contract ``blamed`` by the rules are preferred, then mistakes that break a ``wanted``
         contract. Among these, the one that predicts most of the run and of the kept runs is taken.
+        One that always shows must do so in its own program as well.
         Return None if no mistake fits.
         """
         sort = (breach.difference.fact, blamed)
@@ -227,6 +230,11 @@ class Diagnosis:
             self.wrong.append(run)
         for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
             fitting = [found for each in tier if (found := self._fitting(run, breach, each))]
+            fitting = [
+                found
+                for found in fitting
+                if not found.mistake.always or self.may_be_made(found.mistake)
+            ]
             if fitting and (chosen := self._choose(fitting)) is not None:
                 return chosen
         self.memory.in_vain.add(sort)
