@@ -6,7 +6,7 @@ from random import Random
 
 from saverproof.families.durability.kill_choice import SURE, KillPhase, chosen, phased
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.programs.small import WRITES
+from saverproof.programs.small import WRITES, checkpoint
 
 
 def statements(*events: tuple[str, str, str], operation: int = 0) -> list[KillPlace]:
@@ -69,3 +69,13 @@ def test_no_place_is_left_out_for_one_that_matters_less() -> None:
 def test_all_places_are_taken_where_there_are_kills_for_all() -> None:
     owned = [("a program", one) for one in phased(statements(*INSERT), WRITES)]
     assert chosen(owned, 2, Random(0)) == owned
+
+
+def test_what_is_replaced_between_two_commits_is_never_left_out() -> None:
+    apart = [*BEGIN, *INSERT, *COMMIT, *BEGIN, *INSERT, *COMMIT]
+    places = [place for number in range(8) for place in statements(*apart, operation=number)]
+    program = (*(checkpoint("a", number) for number in range(1, 8)), checkpoint("a", 3, seed=77))
+    owned = [("a program", one) for one in phased(places, program)]
+    for seed in range(20):
+        taken = [one for _, one in chosen(owned, 6, Random(seed))]
+        assert any(one.replacing and one.phase is KillPhase.BETWEEN_COMMITS for one in taken)

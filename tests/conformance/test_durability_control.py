@@ -130,3 +130,30 @@ def test_a_saver_that_keeps_its_first_answer_loses_nothing(
     assert "another process is given" in outcome.unknown[RESUME]
     # Nobody has said yet why: the run fails.
     assert outcome.hidden_by[RESUME] == ()
+
+
+class LeavesWritesBehind(SqliteReference):
+    """A deletion takes the checkpoints alone, whether it is killed or not."""
+
+    def _delete(self, thread: str) -> None:
+        self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)
+
+
+@target(name="leaves-writes-behind")
+@contextmanager
+def leaves_writes_behind(workspace: Workspace) -> Iterator[Any]:
+    """Open one."""
+    saver = LeavesWritesBehind.at(workspace.path)
+    try:
+        yield saver
+    finally:
+        saver.close()
+
+
+def test_what_a_deletion_leaves_that_nobody_kills_is_not_blamed_on_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = f"{__name__}:leaves_writes_behind"
+    outcome = judged(where, tmp_path, monkeypatch, swept=40)
+    assert not outcome.findings
+    assert set(KILLED) <= outcome.checked.keys()

@@ -1,6 +1,7 @@
 """What became of operations, judged from what is shown after a kill."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from saverproof.families.durability.judging import (
     KilledRun,
     KillOutcome,
     KillVerdict,
+    LeftBehind,
     judge,
+    judge_put_again,
 )
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.record import (
@@ -100,6 +103,21 @@ def test_what_a_deletion_in_flight_takes_newest_first_is_its_own(shown: ShownFac
     verdict = judge(DELETING, 3, True, shown)
     assert verdict.outcome is KillOutcome.TORN
     assert set(verdict.torn) <= FILLED.keys()
+
+
+def test_what_comes_back_with_a_removed_checkpoint_was_left_by_the_kill() -> None:
+    back = LeftBehind(frozenset({TASK}))
+    verdict = judge_put_again(OF_RUNS, 2, back)
+    assert (verdict.outcome, verdict.torn) == (KillOutcome.TORN, (TASK,))
+    assert judge_put_again(OF_RUNS, 2, LeftBehind()).kept
+    # Unless it comes back where nothing was killed as well.
+    assert judge_put_again(replace(OF_RUNS, left={2: back}), 2, back).kept
+
+
+def test_a_put_that_is_refused_after_a_killed_removal_is_a_store_that_takes_no_writes() -> None:
+    refused = LeftBehind(error="IntegrityError")
+    assert judge_put_again(OF_RUNS, 2, refused).outcome is KillOutcome.UNOPENED
+    assert judge_put_again(replace(OF_RUNS, left={2: refused}), 2, refused).kept
 
 
 def test_what_a_deletion_in_flight_does_not_take_is_lost() -> None:

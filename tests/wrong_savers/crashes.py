@@ -56,6 +56,20 @@ class CommitWithTheNextOperation(SqliteReference):
     database_class = CommittingLater
 
 
+@wrong(
+    ACKNOWLEDGED,
+    "a put first deletes what it replaces, in a transaction of its own",
+    also={"durability/no-gaps", POWER},
+)
+class ReplacedIsDeletedApart(SqliteReference):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        address = (row.thread, row.ns, row.id)
+        self.database.run(f"DELETE FROM checkpoints WHERE {PLACE}", *address)
+        self.database.commit()
+        self.database.begin()
+        super()._insert_checkpoint(row)
+
+
 class WriteBehind(SqliteReference):
     """Hands operations to a thread; reads wait until it is done."""
 
@@ -174,6 +188,15 @@ class FirstRowCommittedApart(SqliteReference):
         self.database.commit()
         self.database.begin()
         super()._insert_writes(place, rows[1:])
+
+
+@wrong(IN_FLIGHT, "a thread's checkpoints are deleted in one transaction, its writes in another")
+class WritesDeletedApart(SqliteReference):
+    def _delete(self, thread: str) -> None:
+        self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)
+        self.database.commit()
+        self.database.begin()
+        self.database.run("DELETE FROM writes WHERE thread = ?", thread)
 
 
 class WithoutATransaction(Database):

@@ -12,7 +12,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.families.budget import batched
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.control import up_to_date
-from saverproof.families.durability.judging import KilledRun
+from saverproof.families.durability.judging import KilledRun, LeftBehind
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED, Workload
 from saverproof.families.items import ItemPlan
@@ -125,12 +125,15 @@ class KillBench:
 
     def compared(self, workload: Workload, run: KilledRun, versions: list[Any]) -> KilledRun:
         """Return a clean run with what other processes are shown where its own saver still shows
-        what was. Each look is at a store of its own, after so many operations.
+        what was, and what comes back after its removals. Each look is at a store of its own, after
+        so many operations.
         """
         ends = range(len(workload.program) + 1)
         shorter = [replace(workload, program=workload.program[:end]) for end in ends]
         with ExitStack() as stack:
             stores = [stack.enter_context(self.store_for(each, versions)) for each in shorter]
+            for end in filter(run.removes, ends):
+                stores[end + 1]["removed"] = end
             for some in batched(stores, SIDE_BY_SIDE):
                 writers = [Writer(child.write, arguments) for arguments in some]
                 self.harness.together(writers, deadline_s=self.deadline_s)
@@ -139,7 +142,13 @@ class KillBench:
         if len(seen) < len(stores) or any({"opening", "reading"} & {*each} for each in seen):
             return run
         return replace(
-            run, states=up_to_date(run.program, run.states, [each["shown"] for each in seen])
+            run,
+            states=up_to_date(run.program, run.states, [each["shown"] for each in seen]),
+            left={
+                end: LeftBehind.of(seen[end + 1])
+                for end in filter(run.removes, ends)
+                if "put_again" in seen[end + 1]
+            },
         )
 
     def places(self, workload: Workload, versions: list[Any], kind: PlaceKind) -> list[KillPlace]:

@@ -6,7 +6,7 @@ Every function is called by ``saverproof_faults.kill`` as 'module:function' with
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
@@ -19,8 +19,8 @@ from saverproof.families.durability.workloads import UNRELATED
 from saverproof.programs.steps.codec import decode, encode, from_json
 from saverproof.savers.execution.driver import ApiDriver, driver_of
 from saverproof.savers.execution.own_ids import ids_for
-from saverproof.savers.execution.settled_calls import Calls, SettledCall, perform
-from saverproof.savers.execution.view import ShownFacts, facts_among_all, listed_facts
+from saverproof.savers.execution.settled_calls import Calls, Key, SettledCall, perform
+from saverproof.savers.execution.view import ShownFacts, facts_among_all, listed_facts, parts_of
 from saverproof.savers.targets.event_loop import Loop, loop_for
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.opening import opened
@@ -182,9 +182,11 @@ def look(arguments: Arguments) -> dict[str, Any]:
     """Open the store again: what is shown, what is wrong with it, whether it takes writes.
 
     Where the arguments say which operation it ``goes_on_with``, that is called as well, and what is
-    shown then is "continued". ``first_answer_ms`` is the time from the beginning to the first
-    answer. What went wrong stands under "opening", "reading", "integrity" or "writing", and ends
-    the look.
+    shown then is "continued". Where they say which one has ``removed`` checkpoints, the puts of
+    those that are missing are made again ("put_again"): "back" are the facts about writes that are
+    shown then, and "refused" says which error a put raised. ``first_answer_ms`` is the time from
+    the beginning to the first answer. What went wrong stands under "opening", "reading",
+    "integrity" or "writing", and ends the look.
     """
     began = time.perf_counter()
     seen: dict[str, Any] = {"shown": {}}
@@ -205,6 +207,8 @@ def look(arguments: Arguments) -> dict[str, Any]:
                 calls, _ = settled(driver, arguments)
                 perform(driver, calls[arguments["goes_on_with"]])
                 seen["continued"] = shown_facts(driver, arguments["threads"])
+            if "removed" in arguments:
+                seen |= _put_again(driver, arguments, seen["shown"])
             calls, _ = settled(driver, {**arguments, "program": arguments["afterwards"]})
             for call in calls:
                 perform(driver, call)
@@ -213,6 +217,31 @@ def look(arguments: Arguments) -> dict[str, Any]:
     except BaseException as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
         seen[stage] = describe(error)
     return seen
+
+
+def _put_again(driver: ApiDriver, arguments: Arguments, shown: ShownFacts) -> dict[str, Any]:
+    """Make the last put of each checkpoint again that was put before the removal, and is missing:
+    which were made, the facts about their writes that are shown then, and an error, if any.
+    """
+    calls, _ = settled(driver, arguments)
+    there = {parts_of(name)[:3] for name in shown}
+    last = {call.key: number for number, call in enumerate(calls[: arguments["removed"]])}
+    missing = {key: number for key, number in last.items() if key and key not in there}
+    seen: dict[str, Any] = {"put_again": sorted(missing.values()), "back": [], "refused": ""}
+    try:
+        for number in seen["put_again"]:
+            perform(driver, calls[number])
+    except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+        seen["refused"] = describe(error)
+    facts = shown_facts(driver, sorted({key[0] for key in missing}))
+    seen["back"] = [name for name in facts if _is_of_writes(name, missing)]
+    return seen
+
+
+def _is_of_writes(name: str, places: Container[Key]) -> bool:
+    """Return whether a fact is about the writes of one of these checkpoints."""
+    thread, namespace, checkpoint, kind, _ = parts_of(name)
+    return kind == "writes" and (thread, namespace, checkpoint) in places
 
 
 def look_at_each(arguments: Arguments) -> list[dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, Self
 
 from saverproof.programs.steps.definitions import (
     DeleteForRuns,
@@ -14,6 +16,9 @@ from saverproof.programs.steps.definitions import (
     PutWrites,
 )
 from saverproof.savers.execution.view import LATEST, ShownFacts, parts_of
+
+REMOVALS = (DeleteThread, DeleteForRuns, Prune)
+"""Steps that take checkpoints away."""
 
 
 class KillOutcome(StrEnum):
@@ -29,11 +34,30 @@ class KillOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class LeftBehind:
+    """What was seen when the checkpoints that a removal has taken were put again: the writes that
+    came back with them, and the error of a put, if any.
+    """
+
+    writes: frozenset[str] = frozenset()
+    error: str = ""
+
+    @classmethod
+    def of(cls, seen: Mapping[str, Any]) -> Self:
+        """What a look saw that was told which operation had ``removed`` checkpoints."""
+        return cls(frozenset(seen["back"]), seen["refused"])
+
+
+@dataclass(frozen=True, slots=True)
 class KilledRun:
     """A program, and what a saver shows in a clean run of it: ``states[n]`` after n operations."""
 
     program: Program
     states: tuple[ShownFacts, ...]
+    left: Mapping[int, LeftBehind] = field(default_factory=dict)
+    """What comes back after a removal that nobody kills, by its position, where that was looked
+    at.
+    """
 
     def last_changed(self, name: str, until: int) -> int | None:
         """The position of the last of the first ``until`` operations that changed a fact."""
@@ -41,6 +65,10 @@ class KilledRun:
             if self.states[position].get(name) != self.states[position + 1].get(name):
                 return position
         return None
+
+    def removes(self, position: int) -> bool:
+        """Return whether the operation at a position takes checkpoints away."""
+        return position < len(self.program) and isinstance(self.program[position], REMOVALS)
 
     def revealed_after(self, done: int) -> ShownFacts:
         """The writes that the next operation shows: they were stored before their checkpoint."""
@@ -110,12 +138,25 @@ def judge_revealed(run: KilledRun, acknowledged: int, shown: ShownFacts) -> Kill
     return KillVerdict(KillOutcome.LOST, lost, wrong=gone)
 
 
+def judge_put_again(run: KilledRun, acknowledged: int, found: LeftBehind) -> KillVerdict:
+    """Judge whether a removal in flight that seems to be done has left writes behind, which come
+    back with their checkpoints. What comes back after one that nobody kills is not the kill's.
+    """
+    known = run.left.get(acknowledged, LeftBehind())
+    back = tuple(sorted(found.writes - known.writes))
+    if back:
+        return KillVerdict(KillOutcome.TORN, torn=back)
+    if found.error and not known.error:
+        return KillVerdict(KillOutcome.UNOPENED)
+    return KillVerdict(KillOutcome.WHOLE)
+
+
 def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:
     """The facts that are not as before, if the deletion in flight would have taken all of them.
 
     One that begins with the newest leaves what was there once, as if later operations were lost.
     """
-    if not isinstance(run.program[acknowledged], DeleteThread | DeleteForRuns | Prune):
+    if not run.removes(acknowledged):
         return ()
     before, after = run.states[acknowledged : acknowledged + 2]
     wrong = [name for name in sorted({*before, *shown}) if before.get(name) != shown.get(name)]

@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.programs.small import OPERATIONS
-from saverproof.programs.steps.definitions import Program
+from saverproof.programs.steps.definitions import Program, Put, PutWrites
 from saverproof_faults import Event, Moment
 
 T = TypeVar("T")
@@ -54,11 +54,15 @@ _SAVING_FILES = ("sync ", "rename ")
 
 @dataclass(frozen=True, slots=True)
 class PhasedPlace:
-    """A place, the operation that is under way there, and how far that is."""
+    """A place, the operation that is under way there, and how far that is.
+
+    ``replacing`` says that it stores once more what is there already.
+    """
 
     place: KillPlace
     operation: str
     phase: KillPhase
+    replacing: bool = False
 
 
 def operation_at(place: KillPlace, program: Program) -> str:
@@ -73,10 +77,28 @@ def operation_at(place: KillPlace, program: Program) -> str:
 def phased(places: Sequence[KillPlace], program: Program) -> Iterator[PhasedPlace]:
     """The places of a program with their phases."""
     ordered = sorted(places, key=lambda place: (place.operation, place.kind, place.index))
+    again = _stored_again(program)
     for _, group in groupby(ordered, key=lambda place: (place.operation, place.kind)):
         same = [*group]
         for place, phase in zip(same, _phases(same), strict=True):
-            yield PhasedPlace(place, operation_at(place, program), phase)
+            replacing = place.operation in again
+            yield PhasedPlace(place, operation_at(place, program), phase, replacing)
+
+
+def _stored_again(program: Program) -> frozenset[int]:
+    """Return the positions of puts and batches of what an earlier one has stored.
+
+    What they replace can be gone between two transactions, where a new one has nothing to lose.
+    """
+    found: set[int] = set()
+    stored: set[tuple[str, str, int, int]] = set()
+    for position, step in enumerate(program):
+        if isinstance(step, Put | PutWrites):
+            task = step.task if isinstance(step, PutWrites) else 0
+            what = (step.thread, step.namespace, step.number, task)
+            found |= {position} if what in stored else set()
+            stored.add(what)
+    return frozenset(found)
 
 
 def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
@@ -131,13 +153,17 @@ def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[
 
 
 def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
-    """Return ``most`` places at random, one of each operation and phase in turn."""
-    strata: dict[tuple[str, KillPhase], list[Owned[T]]] = {}
+    """Return ``most`` places at random, one of each operation and phase in turn; first those
+    between two commits, which only an operation has that can be torn there.
+    """
+    strata: dict[tuple[str, bool, KillPhase], list[Owned[T]]] = {}
     for one in choose.sample(places, len(places)):
-        strata.setdefault((one[1].operation, one[1].phase), []).append(one)
+        phased_place = one[1]
+        key = (phased_place.operation, phased_place.replacing, phased_place.phase)
+        strata.setdefault(key, []).append(one)
     taken: list[Owned[T]] = []
     while len(taken) < most and strata:
-        for stratum in list(strata):
+        for stratum in sorted(strata, key=lambda key: key[2] is not KillPhase.BETWEEN_COMMITS):
             taken.append(strata[stratum].pop())
             if not strata[stratum]:
                 del strata[stratum]

@@ -30,7 +30,8 @@ class KillTrial:
     is why the store could not be used any more; ``seen`` says that it still showed all it should.
     ``beside`` says that a second process was at work, ``survivor`` that it is the one which is
     judged here, ``hung`` that whoever looked, or went on, came to no end, ``continued`` that only
-    the next operation, a put, shows what is wrong.
+    the next operation, a put, shows what is wrong. ``put_again`` are the positions of puts that had
+    to be made again to show it.
     """
 
     run: KilledRun
@@ -46,6 +47,7 @@ class KillTrial:
     seen: bool = False
     hung: bool = False
     continued: bool = False
+    put_again: tuple[int, ...] = ()
 
     @property
     def operation(self) -> str:

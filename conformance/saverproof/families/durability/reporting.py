@@ -55,6 +55,8 @@ def _summary(contract: str, trial: KillTrial) -> str:
             # Below its first line are the stacks of a process that hung.
             why, *_ = trial.trouble.splitlines()
             return f"{where}: {why}"[:300]
+        case _ if contract == ATOMIC and trial.put_again:
+            return f"{where}: part of what it should remove comes back with its checkpoint"
         case _ if contract == ATOMIC:
             return f"{where}: {trial.operation} is only partly there"
     lost = len(trial.verdict.lost)
@@ -75,7 +77,8 @@ def _observed(contract: str, trial: KillTrial) -> str:
     if contract == REOPENS:
         return trial.trouble
     if contract == ATOMIC:
-        said = f"in part: {'; '.join(map(_fact, verdict.torn))}"
+        there = "there again" if trial.put_again else "in part"
+        said = f"{there}: {'; '.join(map(_fact, verdict.torn))}"
         unchanged = "; ".join(map(_fact, verdict.unchanged))
         return f"{said}; as before: {unchanged}" if unchanged else said
     gone = "; ".join(describe(program[position]) for position in verdict.lost)
@@ -104,6 +107,7 @@ def _steps(trial: KillTrial) -> tuple[str, ...]:
     if trial.beside and not trial.survivor:
         steps.insert(0, "meanwhile another process writes to threads of its own")
     steps.append("another process opens the store")
+    steps += [f"{describe(program[put])}  -> returned" for put in trial.put_again]
     if trial.continued:
         steps.append(f"{describe(program[done])}  -> returned")
     return tuple(steps)

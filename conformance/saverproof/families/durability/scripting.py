@@ -35,8 +35,14 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
         done = begun + 1 if trial.flying else begun
         for death in deaths(trial.place):
             try:
+                program = trial.run.program
                 run = KillScript(
-                    opening, trial.run.program, api, target.name, listed=_listed(trial)
+                    opening,
+                    program,
+                    api,
+                    target.name,
+                    listed=_listed(trial),
+                    back=tuple(program[put] for put in trial.put_again),
                 )
             except (NoScriptError, KeyError):
                 return ""

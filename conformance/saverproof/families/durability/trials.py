@@ -11,7 +11,9 @@ from saverproof.families.durability.judging import (
     KilledRun,
     KillOutcome,
     KillVerdict,
+    LeftBehind,
     judge,
+    judge_put_again,
     judge_revealed,
 )
 from saverproof.families.durability.kill_places import KillPlace
@@ -42,9 +44,11 @@ class Subject:
 
 def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
     """Return what a look needs to know beside the store: the put that shows writes which came
-    early.
+    early, or the removal in flight, whose leavings show when its checkpoints are put again.
     """
     done = len(result.acknowledged)
+    if result.in_flight and subject.run.removes(done):
+        return {"removed": done}
     return {"goes_on_with": done} if subject.run.revealed_after(done) else {}
 
 
@@ -59,21 +63,29 @@ def trial_of(
         verdict = KillVerdict(KillOutcome.NOT_FIRED)
     else:
         verdict, seen = _judged(subject, acknowledged, flying, view, trouble)
-    revealed = KillVerdict(KillOutcome.ABSENT)
+    later, put_again = verdict, tuple[int, ...]()
     if verdict.kept and view.value is not None and "continued" in view.value:
-        revealed = judge_revealed(subject.run, acknowledged, view.value["continued"])
+        later = judge_revealed(subject.run, acknowledged, view.value["continued"])
+    elif verdict.kept and view.value is not None and "put_again" in view.value:
+        found = LeftBehind.of(view.value)
+        later = judge_put_again(subject.run, acknowledged, found)
+        put_again = tuple(view.value["put_again"])
+        if later.outcome is KillOutcome.UNOPENED:
+            seen = True
+            trouble = f"{_MEANING['writing']}: {found.error}, as a removed checkpoint was put again"
     return KillTrial(
         subject.run,
         tuple(subject.versions),
         place,
         acknowledged,
         flying,
-        verdict if revealed.kept else revealed,
+        verdict if later.kept else later,
         trouble,
         None if view.value is None else view.value.get("first_answer_ms"),
         beside,
         seen=seen,
-        continued=not revealed.kept,
+        continued=not later.kept and not put_again and verdict.kept,
+        put_again=() if later.kept else put_again,
         hung=view.died_by is DiedBy.DEADLINE,
     )
 
@@ -83,7 +95,7 @@ def controlled(bench: KillBench, subject: Subject, tell: Callable[[], KillTrial]
     kill, the run is once compared with what other processes are shown of it without one.
     """
     trial = tell()
-    if subject.compared or not {*trial.blamed} - {REOPENS}:
+    if subject.compared or not ({*trial.blamed} - {REOPENS} or trial.put_again):
         return trial
     subject.run = bench.compared(subject.workload, subject.run, subject.versions)
     subject.compared = True
