@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.neighbour_trials import NeighbourTrials
 from saverproof.families.atomicity.record import FaultRecord
@@ -43,6 +44,7 @@ class Accounts:
         self._tap(FaultRecord, "counted", lambda s, sweep: (s.tally, sweep.clean is not None))
         self._tap(FaultPrograms, "_keep", lambda s, *_: (s.tally, 1))
         self._tap(NeighbourTrials, "_keep", lambda s, _: (s.record.tally, 1))
+        self._tap(FailedReads, "_keep", lambda s, _: (s.record.tally, 1))
         self._tap(KillRecord, "tried", lambda s, trial: (s.tally, len(trial.blamed)))
         self._tap(Resuming, "_find", lambda s, name, *_: (s.record.tally, name in s.wanted))
         # What instances are asked is counted before it is shortened.

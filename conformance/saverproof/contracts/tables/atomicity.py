@@ -120,6 +120,28 @@ PREVIOUS_INTACT = Contract(
     implies=frozenset({"atomicity/all-or-nothing"}),
 )
 
+FAILED_READS_RAISE = Contract(
+    id="atomicity/failed-reads-raise",
+    statement=(
+        "A read whose storage fails raises, or answers what is stored: `get_tuple` does not answer "
+        "None, nor `list` fewer checkpoints."
+    ),
+    source=(
+        "`BaseCheckpointSaver.get_tuple`: None says that there is no such checkpoint; "
+        "`langgraph.pregel._loop.SyncPregelLoop.__enter__` then begins the thread anew, with an "
+        "empty checkpoint"
+    ),
+    wrong="except Exception: log it, and return None",
+    matters=(
+        "A short outage of the database, and the agent has forgotten the conversation: it begins "
+        "anew, and what it saves then is the latest."
+    ),
+    fix=(
+        "Let the error out, or ask again; return None only where the store says that nothing is "
+        "there."
+    ),
+)
+
 TABLE = FamilyTable(
     name="atomicity",
     title="a write that fails leaves nothing behind",

@@ -19,7 +19,8 @@ class FaultEffort:
     it is killed, and starts again, ``standstills`` how often it stops and goes on: that takes as
     long as the saver is willing to wait, or a call is watched. ``refusals`` are writes that fail
     for all who use the server; ``failovers`` are deaths after which another one has its address.
-    ``meetings`` are calls that fail while another caller's are under way.
+    ``meetings`` are calls that fail while another caller's are under way, ``reads`` those that fail
+    of each read on each store.
     """
 
     most: int
@@ -30,6 +31,7 @@ class FaultEffort:
     refusals: int = 0
     failovers: int = 0
     meetings: int = 8
+    reads: int = 8
     rare: bool = False
     lasting: bool = False
     random_programs: int = 0
@@ -47,6 +49,7 @@ EFFORTS = {
         refusals=100,
         failovers=2,
         meetings=24,
+        reads=60,
     ),
     "deep": FaultEffort(
         most=100_000,
@@ -57,6 +60,7 @@ EFFORTS = {
         refusals=1_000,
         failovers=12,
         meetings=200,
+        reads=1_000,
         rare=True,
         lasting=True,
         random_programs=150,

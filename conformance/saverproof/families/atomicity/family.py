@@ -15,6 +15,7 @@ from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
+from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_plans import Injection, covering, spared
 from saverproof.families.atomicity.fault_programs import MOST_UNANSWERED, FaultPrograms
 from saverproof.families.atomicity.files import why_not_held
@@ -112,6 +113,7 @@ class AtomicityJudging:
                     programs.try_in_a_row(sweeps)
                     programs.try_randomly(effort)
                     programs.report()
+                    FailedReads(self.plan, self.target, record, bench).run(effort.reads)
                     NeighbourTrials(self.plan, record, bench).run(effort.meetings)
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds

@@ -14,6 +14,7 @@ from saverproof.families.atomicity.verdicts import (
     LATE,
     LOST_CONNECTION,
     PREVIOUS,
+    READS_RAISE,
     SILENT,
     USABLE,
     WHOLE,
@@ -189,12 +190,19 @@ class FaultRecord:
 
     def nothing_known(self, why: str) -> None:
         """No operation could be tried at all."""
-        self.tally.not_answered((WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS), why)
+        self.tally.not_answered(
+            (WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS, READS_RAISE), why
+        )
 
     def tried_randomly(self, injected: int) -> None:
         """Take in a random program: its faults are counted together."""
         if injected:
             self.injected["in random programs"] += injected
+
+    def tried_read(self) -> None:
+        """Take in a read that failed."""
+        self.injected["in reads"] += 1
+        self.tally.agreed(READS_RAISE)
 
     def tried_of_two(self) -> None:
         """Take in a call that failed while another caller's was under way."""

@@ -9,6 +9,7 @@ from typing import Any
 from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.failed_reads import is_recorded_read, replay_read
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.neighbour_trials import replay_meeting
 from saverproof.families.atomicity.own_server import needs_own_server
@@ -43,6 +44,9 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         if isinstance(data, Mapping) and "neighbour" in data:
             with FaultBench.opened(plan, target, drivers) as bench:
                 return replay_meeting(bench, data, contract)
+        if isinstance(data, Mapping) and is_recorded_read(data):
+            with FaultBench.opened(plan, target, drivers) as bench:
+                return replay_read(bench, data)
         if isinstance(data, Mapping) and "faults" in data:
             program, faults = read_random(data)
             with FaultBench.opened(plan, target, drivers) as bench:

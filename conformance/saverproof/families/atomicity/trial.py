@@ -41,6 +41,8 @@ class FaultTrial:
     wrong: Wrong = lambda _: False
     reference: bool = False
     """Whether other trials are compared with this one, so that no look may be left out."""
+    answer: object = None
+    """What the last call answered."""
     _driver: ApiDriver | None = None
     _paths: dict[str, str] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -131,7 +133,7 @@ class FaultTrial:
         self.bench.calls += 1
         started = time.perf_counter()
         try:
-            perform(self.driver, call)
+            self.answer = perform(self.driver, call)
         finally:
             self.bench.seconds += time.perf_counter() - started
 

@@ -1,0 +1,98 @@
+"""Standalone scripts of a read that fails, and says nothing of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from saverproof.contracts.tables import atomicity
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.plain_fault import PlainFault
+from saverproof.families.atomicity.script_faults import faults_anywhere
+from saverproof.families.atomicity.scripting import top_of
+from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Step
+from saverproof.savers.targets.target import Target
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.helpers import helpers
+from saverproof.scripts.opening import Opening, opening_of
+from saverproof.scripts.saver_methods import saver_methods
+from saverproof.scripts.script import main, script
+from saverproof.scripts.statements import NoScriptError, lines_of
+from saverproof.scripts.verification import first_to_complain
+from saverproof.scripts.writer import ScriptWriter
+from saverproof_faults import Places
+
+_MOST_TRIED = 4
+
+
+@dataclass(slots=True)
+class FailedRead:
+    """A read after a program, what it passes undisturbed, and the files that are databases."""
+
+    start: Program
+    step: Step
+    operation: str
+    databases: tuple[str, ...]
+    places: Places = field(default_factory=Places)
+
+
+def reproducer(target: Target, read: FailedRead, injection: Injection, api: str) -> str:
+    """The source of a script that was run and complained; "" if none of those tried did."""
+    opening = opening_of(target)
+    if opening is None:
+        return ""
+    contract = atomicity.FAILED_READS_RAISE
+    database = next(iter(read.databases), "")
+    texts: list[str] = []
+    for fault in faults_anywhere(injection, read.places, database):
+        calls = CallSource(api, opening.managed)
+        writer = ScriptWriter(calls, saver_methods(target, read.start, calls))
+        try:
+            lines = _lines(writer, opening, read, fault)
+        except (NoScriptError, KeyError):
+            return ""
+        body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
+        body = [*top_of(fault, opening), *helpers(writer, opening), *body]
+        promise = f"{contract.id}: {contract.statement}"
+        texts.append(script(promise, target.name, opening, body, writer.imports))
+    return first_to_complain(texts[:_MOST_TRIED], contract.id)
+
+
+def _lines(
+    writer: ScriptWriter, opening: Opening, read: FailedRead, fault: PlainFault
+) -> list[str]:
+    """The lines in which the saver is used.
+
+    Raises:
+        NoScriptError: there are no statements for one of the steps.
+    """
+    asked = _asked(writer, read.step)
+    answer = f"found = {asked}"
+    coroutine = asked.removeprefix("await ")
+    reading = [line.format(call=answer, coroutine=coroutine) for line in fault.call]
+    return opening.opened(
+        [
+            *(line for step in read.start for line in lines_of(step, writer)),
+            f"stored = found = {asked}",
+            *fault.before,
+            "with contextlib.suppress(Exception):",
+            *indented(reading),
+            *fault.after,
+            "if found != stored:",
+            '    raise SystemExit(f"{__doc__}\\nobserved: {found!r:.300}")',
+        ]
+    )
+
+
+def _asked(writer: ScriptWriter, step: Step) -> str:
+    """The expression that reads.
+
+    Raises:
+        NoScriptError: it is no read that scripts know.
+    """
+    match step:
+        case GetTuple(thread):
+            return writer.ask("get_tuple", writer.config(thread, ""))
+        case ListTuples(str(thread)):
+            return writer.listing(writer.config(thread))
+    raise NoScriptError(f"no statements for {type(step).__name__}")

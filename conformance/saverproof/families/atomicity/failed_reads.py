@@ -1,0 +1,297 @@
+"""Judges reads that fail: what the store could not tell is not answered as if it were not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from saverproof.errors import NoCleanRunError, OpeningError
+from saverproof.families.answer import ReplayAnswer, Status, unclear
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.counting import counting_places
+from saverproof.families.atomicity.failed_read_scripts import FailedRead, reproducer
+from saverproof.families.atomicity.fault_plans import Injection, injections, lasting, thinned
+from saverproof.families.atomicity.injection import inject
+from saverproof.families.atomicity.observation import TrialObservation
+from saverproof.families.atomicity.prepared_store import PreparedStore, placed, prepared
+from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.scenarios import HISTORY, FaultScenario
+from saverproof.families.atomicity.trial import FaultTrial
+from saverproof.families.atomicity.verdicts import READS_RAISE
+from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError, call_quietly
+from saverproof.families.items import Finding, ItemPlan
+from saverproof.programs import small
+from saverproof.programs.small import THREAD
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import GetTuple, ListTuples
+from saverproof.programs.steps.describing import describe
+from saverproof.savers.execution.view import canonical, facts_of
+from saverproof.savers.targets.target import Target
+from saverproof_faults import Event, Fault, Moment
+
+READS = {GetTuple: "get_tuple", ListTuples: "list"}
+"""The method, by its name in the sync API, that a reading step calls."""
+_HARMLESS = frozenset({Event.BEGIN, Event.COMMIT, Event.ROLLBACK, Event.TRANSACTION})
+"""What a read does before it asks, or once it has its answer."""
+_NOT_TOLD = frozenset({Fault.SILENCE, Fault.IO_SHORT})
+"""What the saver is not told of: nothing is answered, or fewer bytes than it asked for."""
+_NOTHING_ASKED = (
+    "no read asks the storage for anything that could be refused: it is answered from memory, or "
+    "from a file that is mapped into it"
+)
+_WIDTH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ReadScenario(FaultScenario):
+    """A read on a store in a known state."""
+
+    @property
+    def operation(self) -> str:
+        """The name of the saver's method, without the async API's "a"."""
+        return READS[type(self.step)]
+
+
+SCENARIOS = tuple(
+    ReadScenario(title, start, read)
+    for title, start in (("a checkpoint with writes", small.WRITES), ("a history", HISTORY))
+    for read in (GetTuple(THREAD), ListTuples(THREAD))
+)
+"""The smallest store comes first: what it shows is told by it."""
+
+
+class ReadTrial(FaultTrial):
+    """One read under a fault, by a saver that was opened for it; nothing else is looked at."""
+
+    def run(self, operate: Callable[[FaultTrial], None]) -> TrialObservation:
+        """Open the saver on a copy of the store, and read."""
+        there = placed(self.store, self.bench.target, self.bench.folder)
+        with there as workspace, ExitStack() as stack:
+            self._begin(stack, workspace)
+            operate(self)
+            self._close(stack)
+        return self.observation
+
+    @property
+    def answered(self) -> list[str]:
+        """What was shown, fact by fact, in the order of the answer."""
+        found = self.answer if isinstance(self.answer, list) else [self.answer]
+        return [canonical(facts_of(each)) for each in found if each is not None]
+
+
+@dataclass(slots=True)
+class ReadSweep:
+    """One scenario: its store, its clean run, and the faults to inject."""
+
+    bench: FaultBench
+    scenario: ReadScenario
+    store: PreparedStore
+    clean: list[str]
+    read: FailedRead
+    injections: list[Injection]
+
+    @classmethod
+    def of(cls, bench: FaultBench, scenario: ReadScenario, stack: ExitStack) -> ReadSweep:
+        """Prepare a scenario, and read without a fault; done on the worker's thread.
+
+        Raises:
+            NoCleanRunError: it does not work without faults either.
+            OpeningError: the saver could not be opened or closed.
+        """
+        store = stack.enter_context(prepared(scenario, bench))
+        trial = ReadTrial(bench, scenario, store, TrialObservation())
+        read = FailedRead(scenario.start, scenario.step, scenario.operation, store.databases)
+
+        def counted(_: FaultTrial) -> None:
+            where = (trial.workspace.path.name, store.databases)
+            with counting_places(bench, *where, writes=False) as found:
+                trial.observation.ended(call_quietly(trial.operation))
+                trial.settle()
+            read.places = found.places
+
+        observation = trial.run(counted)
+        if not observation.returned:
+            raise NoCleanRunError(f"{scenario.operation}: {observation.error}")
+        if not trial.answered:
+            raise NoCleanRunError(f"{scenario.operation}: it finds nothing")
+        once = [each for each in injections(read.places, (), 0) if _is_told(each)]
+        once += [Injection()] if bench.losing else []
+        # Whoever asks again, some times, is told again.
+        onwards = [each for each in lasting(once, ()) if each.also is None and _goes_on(each)]
+        return cls(bench, scenario, store, trial.answered, read, [*once, *onwards])
+
+    def wrong_answer(self, injection: Injection) -> ReadAnswer:
+        """Read under a fault, and return what came of it.
+
+        Raises:
+            SlowError: the call took so long that nothing is known.
+            OpeningError: the saver could not be opened or closed.
+        """
+        trial = ReadTrial(self.bench, self.scenario, self.store, TrialObservation())
+        try:
+            self.bench.on_worker(lambda: trial.run(lambda each: inject(each, injection)))
+        except HungError:
+            self.bench.renew()
+            return ReadAnswer(fired=True, hung=True)
+        observation = trial.observation
+        wrong = observation.fired and observation.returned and trial.answered != self.clean
+        return ReadAnswer(observation.fired, wrong, _told(trial) if wrong else "")
+
+
+def _is_told(injection: Injection) -> bool:
+    """Return whether the saver is told, before it has its answer, that something has failed."""
+    plan = injection.plan
+    return plan is not None and plan.fault not in _NOT_TOLD and plan.place.event not in _HARMLESS
+
+
+def _goes_on(injection: Injection) -> bool:
+    plan = injection.plan
+    return plan is not None and plan.error != "MemoryError" and plan.place.moment is Moment.BEFORE
+
+
+def _told(trial: ReadTrial) -> str:
+    """Return what was answered, for people."""
+    if trial.answer is None:
+        return "None"
+    if not isinstance(trial.answer, list):
+        return "another checkpoint, or another content"
+    shown = len(trial.answer)
+    return f"{shown} {'checkpoint' if shown == 1 else 'checkpoints'}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """What a read came to: whether the fault struck, whether it was answered otherwise than
+    without a fault, and how; ``hung`` says that it never returned.
+    """
+
+    fired: bool
+    wrong: bool = False
+    said: str = ""
+    hung: bool = False
+
+
+@dataclass(slots=True)
+class FailedReads:
+    """The failed reads of one plan."""
+
+    plan: ItemPlan
+    target: Target
+    record: FaultRecord
+    bench: FaultBench
+    _shown: dict[str, Finding] = field(default_factory=dict)
+    """The plainest wrong answer of each operation."""
+    _asked: bool = False
+
+    def run(self, most: int) -> None:
+        """At most so many reads, evenly spread, of each operation on each store."""
+        tally = self.record.tally
+        if READS_RAISE not in tally.wanted:
+            return
+        with ExitStack() as stack:
+            for scenario in SCENARIOS:
+                try:
+                    made = self.bench.on_worker(partial(ReadSweep.of, self.bench, scenario, stack))
+                    self._sweep(made, most)
+                except (NoCleanRunError, OpeningError, UnansweredError) as problem:
+                    tally.unsure((READS_RAISE,), f"a read could not be failed: {problem}")
+                    if isinstance(problem, UnansweredError):
+                        self.bench.renew()
+        if not self._asked:
+            tally.rule_out(READS_RAISE, _NOTHING_ASKED)
+        self._tell()
+
+    def _sweep(self, sweep: ReadSweep, most: int) -> None:
+        operation, tally = sweep.scenario.operation, self.record.tally
+        self._asked |= bool(sweep.injections)
+        for injection in tally.budget.within(thinned(sweep.injections, most), "failed reads"):
+            if operation in self._shown:
+                return
+            answer = sweep.wrong_answer(injection)
+            self.record.beat(self.bench.calls)
+            if answer.hung:
+                tally.unsure((READS_RAISE,), f"{operation} hangs: {injection.describe()}")
+                return
+            if answer.fired:
+                self.record.tried_read()
+            if answer.wrong:
+                self._keep(READS_RAISE)
+                self._shown[operation] = self._finding(sweep, injection, answer)
+
+    def _keep(self, name: str) -> None:
+        self.record.tally.differences.note(name)
+
+    def _tell(self) -> None:
+        """One finding for all operations: they read with the same lines."""
+        if not self._shown:
+            return
+        first, *others = self._shown
+        found = self._shown[first]
+        also = f"; likewise {', '.join(others)}" if others else ""
+        self.record.tally.findings.append(replace(found, summary=found.summary + also))
+
+    def _finding(self, sweep: ReadSweep, injection: Injection, answer: ReadAnswer) -> Finding:
+        scenario = sweep.scenario
+        return Finding(
+            contract=READS_RAISE,
+            api=self.plan.api,
+            phase="fault",
+            summary=f"{scenario.operation} ({scenario.title}): {_SUMMARY}",
+            expected=_EXPECTED,
+            observed=f"it returned {answer.said}"[:_WIDTH],
+            steps=(
+                *map(describe, scenario.start),
+                f"fault: {injection.describe()}",
+                f"{describe(scenario.step)}  -> returned {answer.said}",
+            ),
+            program={
+                "program": to_json((*scenario.start, scenario.step)),
+                "fault": injection.as_data(),
+            },
+            reproducer=reproducer(self.target, sweep.read, injection, self.plan.api),
+        )
+
+
+_SUMMARY = "the storage failed, and it answered as if that were all there is"
+_EXPECTED = "an error, or what is stored"
+
+
+def is_recorded_read(data: object) -> bool:
+    """Return whether a finding's ``program`` ends with a read."""
+    if not isinstance(data, Mapping) or "fault" not in data or "program" not in data:
+        return False
+    program = from_json(data["program"])
+    return bool(program) and type(program[-1]) in READS
+
+
+def replay_read(bench: FaultBench, data: Mapping[str, Any]) -> ReplayAnswer:
+    """Replay a recorded read that failed; or at the other places, if that one is gone.
+
+    Raises:
+        ValueError: the data is no recorded read.
+    """
+    *start, step = from_json(data["program"])
+    recorded = Injection.from_data(data["fault"])
+    scenario = ReadScenario("as recorded", tuple(start), step)
+    with ExitStack() as stack:
+        sweep = bench.on_worker(partial(ReadSweep.of, bench, scenario, stack))
+        return _answered(sweep, [recorded, *sweep.injections])
+
+
+def _answered(sweep: ReadSweep, tried: Sequence[Injection]) -> ReplayAnswer:
+    fired = 0
+    try:
+        for injection in tried:
+            answer = sweep.wrong_answer(injection)
+            fired += answer.fired
+            if answer.wrong:
+                said = f"it returned {answer.said}"
+                return ReplayAnswer(Status.FAILING, _SUMMARY, _EXPECTED, said)
+    except SlowError as slow:
+        return unclear(f"a call took too long to tell: {slow}")
+    if not fired:
+        return unclear("the read asks nothing of the storage any more")
+    return ReplayAnswer(Status.FIXED, "the read says so, wherever the storage fails")
