@@ -195,6 +195,22 @@ class WritesErrorSwallowed(SqliteReference):
             return
 
 
+class FullIsNoError(Database):
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        try:
+            with super().writing():
+                yield
+        except sqlite3.Error as error:
+            if "full" not in str(error):
+                raise
+
+
+@wrong(SILENT, "a database that is full is logged, and nothing raised")
+class FullErrorSwallowed(SqliteReference):
+    database_class = FullIsNoError
+
+
 class CommittingLater(Database):
     """Ends a transaction when the next one begins, or when a close comes first."""
 

@@ -33,6 +33,11 @@ from saverproof.families.atomicity.worker import HungError, UnansweredError, cal
 from saverproof.savers.execution.settled_calls import awaiting
 from saverproof_faults import Fault, Places, Plan, count_awaits
 
+_THROUGHOUT = frozenset({Fault.DISK_FULL, Fault.READ_ONLY})
+"""Of these an operation has one place, which an even choice among hundreds seldom takes; a saver
+may treat each as an error of its own.
+"""
+
 
 @dataclass(slots=True)
 class Counted:
@@ -106,13 +111,14 @@ class FaultSweep:
 
 def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
     """Of what sort a trial is: of each, one at least is made. Where the server refuses to write,
-    that is each table, or prefix of keys, of each operation; where the caller is interrupted, each
-    operation; where a first opening fails below the driver, each sort of call.
+    that is each table, or prefix of keys, of each operation; where the caller is interrupted, or
+    the whole database is full or takes no writes, each operation; where a first opening fails below
+    the driver, each sort of call.
     """
     sweep, injection = tried
     if injection.kind == "io" and sweep.scenario.makes_the_store:
         return (injection.name, sweep.scenario.title, injection.about.partition(" ")[0])
-    if injection.interrupts:
+    if injection.interrupts or injection.name in _THROUGHOUT:
         return (injection.name, sweep.scenario.operation)
     if injection.name != Fault.SERVER_REFUSED:
         return (injection.name,)
