@@ -1,22 +1,28 @@
-"""Measures which makers of programs catch what no other does: each is left out, and alone, once.
+"""Measures which makers of programs find what no other does: each is left out once.
 
-``python -m tests.conformance.ablation --every 10 --jobs 2``: of every tenth wrong saver. It prints
-the table of docs/machines.md, and the wrong savers that one maker alone catches.
+``python -m tests.conformance.ablation --every 10 --jobs 2`` tries every tenth wrong saver. The
+table has a row for each maker: how many wrong savers are found only with it, and what it costs
+on a right saver. Below it stand their names.
+
+The programs of known mistakes were made from these very savers, and would stand in for every
+maker that is left out. So they are used only where all others together find nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import process_time
+from typing import NoReturn
 
 import click
-from tests.conformance.judging_support import plan_of
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.selftest_support import (
     api_of,
     facts_for,
@@ -24,97 +30,184 @@ from tests.conformance.selftest_support import (
     judged_by_programs,
     target_of,
 )
-from tests.wrong_savers import WrongSaver
+from tests.wrong_savers import WrongSaver, opener
 
-from saverproof.families.functional.effort import EFFORTS, EVERY_MAKER, Maker
+from saverproof.families.functional.effort import EFFORTS, ProgramEffort, ProgramMaker
 from saverproof.families.functional.judging import FunctionalJudging
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.tally import Tally
+from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.targets.target import Target
 
-PROFILE = "default"
-"""The profile that users run in CI: quick has fewer random programs, deep twenty times as many."""
+RIGHT = Target(name="right", open=opener(ReferenceSaver))
+MAKERS = {maker.name.lower(): maker for maker in ProgramMaker}
+"""The makers by the names that the command line has for them."""
+_BETWEEN = 20
+"""Wrong savers from one sign of progress to the next: some ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """A set of makers that is tried, under the name that the table gives it."""
+class Settings:
+    """The makers that are compared, the profile whose effort they have, and the programs' seed."""
 
-    name: str
-    makers: frozenset[Maker]
+    makers: frozenset[ProgramMaker]
+    profile: str = "quick"
+    seed: int = 0
 
+    @property
+    def measured(self) -> list[ProgramMaker]:
+        """The makers in the order in which a run uses them."""
+        return [maker for maker in ProgramMaker if maker in self.makers]
 
-ARMS = (
-    Arm("all", EVERY_MAKER),
-    *(Arm(f"without {maker}", EVERY_MAKER - {maker}) for maker in Maker),
-    *(Arm(f"{maker} alone", frozenset({maker})) for maker in Maker),
-)
+    def effort(self, makers: Collection[ProgramMaker]) -> ProgramEffort:
+        """The effort of the profile with some of the makers."""
+        return replace(EFFORTS[self.profile], makers=frozenset(makers))
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What each arm came to with one wrong saver: whether it is caught, and in how many seconds."""
+    """Whether a wrong saver is found by all makers together, and without which it is not."""
 
     saver: str
-    caught: dict[str, bool]
-    seconds: dict[str, float]
+    found: bool
+    needed: frozenset[ProgramMaker] = frozenset()
 
 
-def tried(name: str, seed: int) -> Tried:
-    """Give a wrong saver to each arm, until the contract that it breaks is found broken."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a maker takes to judge a right saver in every family."""
+
+    programs: int
+    seconds: float
+
+
+def tried(name: str, settings: Settings) -> Tried:
+    """Give a wrong saver to the makers together, and to them without each."""
     (wrong,) = (one for one in judged_by_programs() if one.name == name)
-    caught, seconds = {}, {}
-    for arm in ARMS:
-        before = process_time()
-        caught[arm.name] = _catches(arm, wrong, seed)
-        seconds[arm.name] = process_time() - before
-    return Tried(name, caught, seconds)
+    others = settings.makers - {ProgramMaker.MISTAKES}
+    if not _finds(others, wrong, settings):
+        if others == settings.makers or not _finds(settings.makers, wrong, settings):
+            return Tried(name, found=False)
+        return Tried(name, found=True, needed=frozenset({ProgramMaker.MISTAKES}))
+    return Tried(
+        name,
+        found=True,
+        needed=frozenset(one for one in others if not _finds(others - {one}, wrong, settings)),
+    )
 
 
-def _catches(arm: Arm, wrong: WrongSaver, seed: int) -> bool:
+def _finds(makers: Collection[ProgramMaker], wrong: WrongSaver, settings: Settings) -> bool:
+    """Return whether these makers find the contract broken that the saver breaks."""
     family, target = family_of(wrong), target_of(wrong)
-    effort = replace(EFFORTS[PROFILE], makers=arm.makers)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         facts = facts_for(wrong, path)
-        plan = plan_of(target, family, api_of(wrong, family), path, seed=seed, facts=facts)
+        api = api_of(wrong, family)
+        plan = plan_of(target, family, api, path, seed=settings.seed, facts=facts)
         tally = Tally(plan)
-        FunctionalJudging(plan, target, tally, effort, until=frozenset({wrong.breaks})).run()
+        until = frozenset({wrong.breaks})
+        FunctionalJudging(plan, target, tally, settings.effort(makers), until=until).run()
     return wrong.breaks in {finding.contract for finding in tally.outcome().findings}
 
 
-def table(results: list[Tried]) -> Iterator[str]:
-    """The lines of a Markdown table, an arm each."""
-    yield "| makers | caught | of | processor s |"
+def cost(maker: ProgramMaker, settings: Settings) -> Cost:
+    """Judge a right saver by one maker, and take off what judging without programs takes."""
+    without, _ = _timed((), settings)
+    seconds, programs = _timed({maker}, settings)
+    return Cost(programs, max(seconds - without, 0.0))
+
+
+def _timed(makers: Collection[ProgramMaker], settings: Settings) -> tuple[float, int]:
+    before = process_time()
+    programs = sum(_programs_of(family, makers, settings) for family in FUNCTIONAL_FAMILIES)
+    return process_time() - before, programs
+
+
+def _programs_of(family: str, makers: Collection[ProgramMaker], settings: Settings) -> int:
+    """Judge a family of a right saver, and return how many programs were run."""
+    api = "crossed" if family == "parity" else "sync"
+    with tempfile.TemporaryDirectory() as folder:
+        facts = facts_from(EVERY_OPERATION)
+        plan = plan_of(RIGHT, family, api, Path(folder), seed=settings.seed, facts=facts)
+        judging = FunctionalJudging(plan, RIGHT, Tally(plan), settings.effort(makers))
+        judging.run()
+    return judging.shares.programs.total()
+
+
+def table(results: Sequence[Tried], settings: Settings) -> Iterator[str]:
+    """The lines of a Markdown table with a row for each maker, and the names that belong to it."""
+    yield "| maker | found only with it | programs | processor s |"
     yield "|---|--:|--:|--:|"
-    for arm in ARMS:
-        caught = sum(result.caught[arm.name] for result in results)
-        seconds = sum(result.seconds[arm.name] for result in results)
-        yield f"| {arm.name} | {caught} | {len(results)} | {seconds:.0f} |"
+    for maker in settings.measured:
+        only = sum(maker in one.needed for one in results)
+        took = cost(maker, settings)
+        yield f"| {maker} | {only} | {took.programs} | {took.seconds:.1f} |"
+    yield ""
+    found = f"{sum(one.found for one in results)} of {len(results)} wrong savers"
+    yield f"found by all together, {settings.profile} profile: {found}"
+    for maker in settings.measured:
+        yield f"found only with {maker}: {_names(one for one in results if maker in one.needed)}"
+    yield f"missed by all: {_names(one for one in results if not one.found)}"
 
 
-def main() -> None:
+def _names(results: Iterable[Tried]) -> str:
+    return ", ".join(one.saver for one in results) or "none"
+
+
+class _Arguments(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the message."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a number from 1, got {text!r}")
+    return int(text)
+
+
+def _wrong_saver(text: str) -> str:
+    if text not in {wrong.name for wrong in judged_by_programs()}:
+        raise argparse.ArgumentTypeError(f"no wrong saver that programs find is called {text!r}")
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.conformance.ablation", description=__doc__
+    parser = _Arguments(
+        prog="python -m tests.conformance.ablation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--every", type=int, default=1, help="of how many wrong savers one is tried"
+        "savers", nargs="*", type=_wrong_saver, metavar="SAVER", help="a wrong saver; without, all"
     )
+    parser.add_argument("--every", type=_positive, default=1, help="try only each N-th of them")
+    parser.add_argument(
+        "--makers", nargs="+", choices=[*MAKERS], default=[*MAKERS], help="compare only these"
+    )
+    parser.add_argument("--profile", choices=[*EFFORTS], default="quick", help="whose effort")
     parser.add_argument("--seed", type=int, default=0, help="of the random programs")
-    parser.add_argument("--jobs", type=int, default=1)
-    asked = parser.parse_args()
-    names = [wrong.name for wrong in judged_by_programs()][:: asked.every]
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        running = pool.map(partial(tried, seed=asked.seed), names)
-        with click.progressbar(running, len(names), "wrong savers") as progress:
-            results = list(progress)
-    click.echo("\n".join(table(results)))
-    for maker in Maker:
-        without = f"without {maker}"
-        lost = [one.saver for one in results if one.caught["all"] and not one.caught[without]]
-        click.echo(f"{maker} alone catches {', '.join(lost) or 'nothing'}")
-    missed = [one.saver for one in results if not one.caught["all"]]
-    click.echo(f"missed by all: {', '.join(missed) or 'none'}")
+    parser.add_argument("--jobs", type=_positive, default=1, help="processes")
+    asked = parser.parse_args(arguments)
+    names = asked.savers or [wrong.name for wrong in judged_by_programs()]
+    settings = Settings(frozenset(MAKERS[name] for name in asked.makers), asked.profile, asked.seed)
+    results = _all_tried(names[:: asked.every], settings, asked.jobs)
+    click.echo("\n".join(table(results, settings)))
+
+
+def _all_tried(names: Sequence[str], settings: Settings, jobs: int) -> list[Tried]:
+    """Try the savers, and say on stderr how many are done."""
+    results = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for result in pool.map(partial(tried, settings=settings), names):
+            results.append(result)
+            if len(results) % _BETWEEN == 0:
+                click.echo(f"{len(results)} of {len(names)} wrong savers", err=True)
+    return results
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Maker(StrEnum):
+class ProgramMaker(StrEnum):
     """The makers of an item's programs. `make ablation` says what each catches alone."""
 
     ENUMERATED = "enumerated"
@@ -19,9 +19,11 @@ class Maker(StrEnum):
     """Programs drawn step by step, by theme."""
     HYPOTHESIS = "Hypothesis"
     """Programs drawn by Hypothesis, by theme."""
+    MISTAKES = "known mistakes"
+    """The shortest program of each known mistake, for savers that differed before."""
 
 
-EVERY_MAKER = frozenset(Maker)
+EVERY_MAKER = frozenset(ProgramMaker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class ProgramEffort:
     examples: int
     bulk: bool
     heavy: bool
-    makers: frozenset[Maker] = EVERY_MAKER
+    makers: frozenset[ProgramMaker] = EVERY_MAKER
 
 
 EFFORTS = {

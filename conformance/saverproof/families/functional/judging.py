@@ -14,7 +14,7 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.contracts.tables import isolation, lifecycle, serialization
 from saverproof.families.axes import tell_of_axes
-from saverproof.families.functional.effort import Maker, ProgramEffort
+from saverproof.families.functional.effort import ProgramEffort, ProgramMaker
 from saverproof.families.functional.examples import pinned, remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.journal import journal_of
@@ -103,7 +103,7 @@ class FunctionalJudging:
                     turns = [self._search, self._take_bulk]
                     for take in reversed(turns) if self.until == {LARGE} else turns:
                         take(trials, search, chosen)
-                    if search.ledger.total:
+                    if search.ledger.total and ProgramMaker.MISTAKES in self.effort.makers:
                         self._try_mistakes(trials, search)
                     search.settle_the_rest()
                     self._take_remembered(trials, search)
@@ -266,7 +266,7 @@ class FunctionalJudging:
         """Run the family's written programs, which enumerate finite sets whatever the seed is."""
         machine = MACHINES[self.plan.family]
         watched = search.watch_inputs = any(theme.watch_inputs for theme in machine.themes)
-        for program in machine.examples if Maker.ENUMERATED in self.effort.makers else ():
+        for program in machine.examples if ProgramMaker.ENUMERATED in self.effort.makers else ():
             taken = suited_program(program, self.plan.facts["capabilities"], self.serde)
             run = trials.replay(taken, thorough=False, watch_inputs=watched, count=True)
             self._follow_up(trials, search, DIRECTED, run)
@@ -276,7 +276,7 @@ class FunctionalJudging:
     def _cross_axes(self, trials: Trials, search: ProgramSearch) -> None:
         """Run the programs that bring the points of the axes together in pairs."""
         search.watch_inputs = False
-        if self.until & search.found.keys() or Maker.CROSSED not in self.effort.makers:
+        if self.until & search.found.keys() or ProgramMaker.CROSSED not in self.effort.makers:
             return
         self.heavy = self.effort.heavy and self._has_room_for_bulk()
         for program in crossing(self.plan.family, self.able, heavy=self.heavy):
@@ -303,7 +303,7 @@ class FunctionalJudging:
             self._follow_up(trials, search, made_by, run)
             if self.until & search.found.keys():
                 return
-        for theme in chosen if Maker.HYPOTHESIS in makers else ():
+        for theme in chosen if ProgramMaker.HYPOTHESIS in makers else ():
             if theme.script is None:
                 search.watch_inputs = theme.watch_inputs
                 search_with_hypothesis(
@@ -348,7 +348,9 @@ class FunctionalJudging:
         """Run the programs that a saver may not survive. They come last, when all else is
         settled.
         """
-        heavy = [theme for theme in chosen if theme.heavy and theme.script is not None]
+        makers = self.effort.makers
+        scripted = [t for t in chosen if t.script is not None and _maker_of(t) in makers]
+        heavy = [theme for theme in scripted if theme.heavy]
         if not heavy or self.until & search.found.keys():
             return
         self._keep(trials, search, settled=True)
@@ -414,5 +416,5 @@ class FunctionalJudging:
         return replace(theme, length=min(theme.length, _BRIEF))
 
 
-def _maker_of(theme: Theme) -> Maker:
-    return Maker.RANDOM if theme.script is None else Maker.SCRIPTED
+def _maker_of(theme: Theme) -> ProgramMaker:
+    return ProgramMaker.RANDOM if theme.script is None else ProgramMaker.SCRIPTED
