@@ -23,7 +23,7 @@ from saverproof.families.graph.normalise import (
 from saverproof.process import heartbeat
 from saverproof.savers.targets.calling import Api, every
 
-Maker = Callable[[Any, Any], Any]
+GraphMaker = Callable[[Any, Any], Any]
 """A function that makes a compiled graph, given a note and a saver."""
 
 RESULT, NODES, STATE, HISTORY, WRITES = "result", "nodes", "state", "history", "writes"
@@ -76,7 +76,7 @@ class Player:
 
     def __init__(
         self,
-        make: Maker,
+        make: GraphMaker,
         saver: Any,
         api: Api,
         *,

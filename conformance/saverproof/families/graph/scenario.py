@@ -10,7 +10,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.tables import graph as contracts
 from saverproof.families.graph import steps
 from saverproof.families.graph.installed import DELTA, abilities
-from saverproof.families.graph.runner import Maker
+from saverproof.families.graph.runner import GraphMaker
 
 _ALL = "saverproof.families.graph.definitions"
 _WHERE: Mapping[str, str] = {
@@ -32,15 +32,15 @@ GRAPHS = tuple(_WHERE)
 """The names of all graphs."""
 
 
-def maker(graph: str, api: str) -> Maker:
+def maker(graph: str, api: str) -> GraphMaker:
     """Return the function that makes the graph of this name for "sync" or "async" use.
 
     Raises:
         KeyError: there is no such graph.
     """
     module = import_module(_WHERE[graph])
-    plain: Maker = getattr(module, graph)
-    twin: Maker = getattr(module, f"{graph}_async", plain)
+    plain: GraphMaker = getattr(module, graph)
+    twin: GraphMaker = getattr(module, f"{graph}_async", plain)
     return twin if api == "async" else plain
 
 
