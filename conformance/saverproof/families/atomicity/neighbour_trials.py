@@ -15,7 +15,7 @@ from saverproof.families.atomicity.fault_plans import thinned
 from saverproof.families.atomicity.neighbour_judging import MeetingJudge
 from saverproof.families.atomicity.neighbours import (
     A_BATCH_MEETS_A_BATCH,
-    Meeting,
+    MeetingPlan,
     MeetingTrial,
     SharedScenario,
     call_of,
@@ -70,15 +70,15 @@ class MeetingBench:
             observed.append(observation)
         return cls(bench, scenario, store, MeetingJudge(References(scenario, *observed)))
 
-    def meetings(self) -> list[Meeting]:
+    def meetings(self) -> list[MeetingPlan]:
         """Return where the two can meet, from what clean runs pass; done on the worker's thread."""
         if self.bench.api == "async":
-            return meetings_of_tasks(self._calls(lambda t: meet(t, Meeting())), self._awaits())
+            return meetings_of_tasks(self._calls(lambda t: meet(t, MeetingPlan())), self._awaits())
         own = self._calls(lambda trial: trial.operation())
         neighbours = self._calls(lambda trial: perform(trial.driver, call_of(trial)))
         return meetings_of_threads(own, neighbours)
 
-    def tried(self, meeting: Meeting) -> tuple[MeetingTrial, FaultVerdict]:
+    def tried(self, meeting: MeetingPlan) -> tuple[MeetingTrial, FaultVerdict]:
         """One trial, and what it comes to.
 
         Raises:
@@ -150,7 +150,7 @@ class NeighbourTrials:
                 if isinstance(problem, UnansweredError):
                     self.bench.renew()
 
-    def _is_wrong_without(self, meetings: MeetingBench, meeting: Meeting) -> bool:
+    def _is_wrong_without(self, meetings: MeetingBench, meeting: MeetingPlan) -> bool:
         """Return whether the same two calls are too much for it without a fault: others judge
         that.
         """
@@ -163,7 +163,7 @@ class NeighbourTrials:
             )
         return wrong
 
-    def _try(self, meetings: MeetingBench, meeting: Meeting) -> bool:
+    def _try(self, meetings: MeetingBench, meeting: MeetingPlan) -> bool:
         """Make one trial, and tell of it; gives whether the saver hangs."""
         trial, verdict = meetings.tried(meeting)
         self.record.beat(self.bench.calls)
@@ -172,7 +172,11 @@ class NeighbourTrials:
         return bool(trial.observation.hung)
 
     def _tell(
-        self, meetings: MeetingBench, meeting: Meeting, trial: MeetingTrial, verdict: FaultVerdict
+        self,
+        meetings: MeetingBench,
+        meeting: MeetingPlan,
+        trial: MeetingTrial,
+        verdict: FaultVerdict,
     ) -> None:
         self.record.tried_of_two()
         name = verdict.contract
@@ -197,7 +201,7 @@ class NeighbourTrials:
 def _finding(
     plan: ItemPlan,
     scenario: SharedScenario,
-    meeting: Meeting,
+    meeting: MeetingPlan,
     trial: MeetingTrial,
     verdict: FaultVerdict,
 ) -> Finding:
@@ -252,7 +256,7 @@ def replay_meeting(bench: FaultBench, data: Mapping[str, Any], contract_id: str)
     return ReplayAnswer(Status.FIXED, "two callers show no flaw, wherever one of them fails")
 
 
-def _read(data: Mapping[str, Any]) -> tuple[SharedScenario, Meeting]:
+def _read(data: Mapping[str, Any]) -> tuple[SharedScenario, MeetingPlan]:
     *start, step = from_json(data["program"])
     (neighbour,) = from_json(data["neighbour"])
     meeting = data.get("meeting")
@@ -260,7 +264,7 @@ def _read(data: Mapping[str, Any]) -> tuple[SharedScenario, Meeting]:
         raise ValueError("neighbour: expected a batch of writes, and a meeting")
     plan = meeting.get("plan")
     places = [_place(meeting.get(name)) for name in ("at", "halfway")]
-    made = Meeting(None if plan is None else Plan.from_data(plan), *places)
+    made = MeetingPlan(None if plan is None else Plan.from_data(plan), *places)
     return SharedScenario("two callers", tuple(start), step, neighbour=neighbour), made
 
 

@@ -59,7 +59,7 @@ A_BATCH_MEETS_A_BATCH = SharedScenario("two callers", HISTORY, batch(THREAD, 2, 
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class MeetingPlan:
     """What fails (nothing, if ``plan`` is None), and where the neighbour is meanwhile.
 
     Sync: at ``at``, before which the plan strikes, the neighbour begins, and it stands still before
@@ -126,7 +126,7 @@ def neither(_: FaultTrial) -> None:
     """Nobody calls."""
 
 
-def meet(trial: MeetingTrial, meeting: Meeting) -> None:
+def meet(trial: MeetingTrial, meeting: MeetingPlan) -> None:
     """Make both calls as the meeting says, and note how each ended."""
     trial.observation.ending = OperationEnding.UNANSWERED
     if trial.bench.api == "async":
@@ -183,7 +183,7 @@ def _await(event: threading.Event) -> None:
             return
 
 
-def _meet_in_threads(trial: MeetingTrial, meeting: Meeting) -> None:
+def _meet_in_threads(trial: MeetingTrial, meeting: MeetingPlan) -> None:
     two = _Two(lambda: perform(trial.driver, call_of(trial)), trial.neighbour_ended)
     places: dict[Place, Callable[[], object]] = {}
     if meeting.at is not None:
@@ -238,27 +238,27 @@ async def _cancelled(
 # --- where to meet -------------------------------------------------------------------------------
 
 
-def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list[Meeting]:
+def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list[MeetingPlan]:
     """The operation fails within its transaction, the last place first: the neighbour has come and
     gone, or stands at the last place of its own. Both are given by the calls of a clean run.
     """
-    made: list[Meeting] = []
+    made: list[MeetingPlan] = []
     there = [call for call in within_transactions(neighbours) if not call.elsewhere][-1:]
     for call in reversed([*within_transactions(own)]):
         if call.elsewhere:
             continue
         at = Place(call.event, call.index)
         plan = Plan(Fault.RAISE, at, error=call.error, about=excerpt(call.sql))
-        made.append(Meeting(plan, at))
+        made.append(MeetingPlan(plan, at))
         # Events of one kind are counted together: those come first that the operation has made.
         passed = [one.event for one in own[: own.index(call) + 1]]
         for other in there:
             halfway = Place(other.event, passed.count(other.event) + other.index)
-            made.append(Meeting(plan, at, halfway))
+            made.append(MeetingPlan(plan, at, halfway))
     return made
 
 
-def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> list[Meeting]:
+def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> list[MeetingPlan]:
     """Each place of both, as a clean run of the two passes them, and each await of the first."""
     plans = [
         Plan(
@@ -269,4 +269,4 @@ def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> li
         )
         for call in within_transactions(both)
     ]
-    return [*map(Meeting, plans), *map(Meeting, cancellations)]
+    return [*map(MeetingPlan, plans), *map(MeetingPlan, cancellations)]
