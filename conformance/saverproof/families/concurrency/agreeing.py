@@ -38,7 +38,7 @@ class Reader(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TouchingStep:
     """A step, the point of an axis that it touches, and what a saver needs for it."""
 
     point: Touched
@@ -70,38 +70,48 @@ def _counted(number: int) -> steps.Put:
 
 
 CHANGES = (
-    Part(table.CHANGE.at("first checkpoint"), _put("a", 1)),
-    Part(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1)),
-    Part(table.CHANGE.at("first checkpoint"), _put("a", 9, namespace="child")),
-    Part(table.CHANGE.at("writes"), batch("a", 2, 1, 3)),
-    Part(table.CHANGE.at("early writes"), batch("a", 4, 1, 2), Capability.EARLY_WRITES),
-    Part(table.CHANGE.at("newer checkpoint"), _put("a", 4, 2, run="run-2")),
-    Part(table.CHANGE.at("older checkpoint"), _put("a", 3, 1), Capability.HISTORY),
-    Part(table.CHANGE.at("checkpoint put again"), _put("a", 4, 2, run="run-2", seed=77)),
+    TouchingStep(table.CHANGE.at("first checkpoint"), _put("a", 1)),
+    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1)),
+    TouchingStep(table.CHANGE.at("first checkpoint"), _put("a", 9, namespace="child")),
+    TouchingStep(table.CHANGE.at("writes"), batch("a", 2, 1, 3)),
+    TouchingStep(table.CHANGE.at("early writes"), batch("a", 4, 1, 2), Capability.EARLY_WRITES),
+    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 4, 2, run="run-2")),
+    TouchingStep(table.CHANGE.at("older checkpoint"), _put("a", 3, 1), Capability.HISTORY),
+    TouchingStep(table.CHANGE.at("checkpoint put again"), _put("a", 4, 2, run="run-2", seed=77)),
     # A file that is written again within its second, as long as before, looks unchanged. One second
     # may end between two of them.
-    *(Part(table.CHANGE.at("checkpoint put again"), _counted(number)) for number in (81, 82, 83)),
-    Part(table.CHANGE.at("copy_thread"), steps.CopyThread("a", "b"), Capability.COPY_THREAD),
-    Part(
+    *(
+        TouchingStep(table.CHANGE.at("checkpoint put again"), _counted(number))
+        for number in (81, 82, 83)
+    ),
+    TouchingStep(
+        table.CHANGE.at("copy_thread"), steps.CopyThread("a", "b"), Capability.COPY_THREAD
+    ),
+    TouchingStep(
         table.CHANGE.at("delete_for_runs"),
         steps.DeleteForRuns(("run-2",)),
         Capability.DELETE_FOR_RUNS,
     ),
-    Part(table.CHANGE.at("prune"), steps.Prune(("a",), "keep_latest"), Capability.PRUNE),
-    Part(table.CHANGE.at("delete_thread"), steps.DeleteThread("a"), Capability.DELETE_THREAD),
-    Part(table.CHANGE.at("first checkpoint"), _put("c", 1)),
+    TouchingStep(table.CHANGE.at("prune"), steps.Prune(("a",), "keep_latest"), Capability.PRUNE),
+    TouchingStep(
+        table.CHANGE.at("delete_thread"), steps.DeleteThread("a"), Capability.DELETE_THREAD
+    ),
+    TouchingStep(table.CHANGE.at("first checkpoint"), _put("c", 1)),
 )
 QUESTIONS = (
-    *(Part(table.READ.at("the newest"), steps.GetTuple(thread)) for thread in ("a", "b", "c")),
-    Part(table.READ.at("the newest"), steps.GetTuple("a", "child")),
-    *(Part(table.READ.at("by id"), steps.GetTuple("a", "", number)) for number in (2, 4)),
-    Part(table.READ.at("list of a namespace"), steps.ListTuples("a", "")),
-    Part(table.READ.at("list of a namespace"), steps.ListTuples("a", "", limit=1)),
-    Part(
+    *(
+        TouchingStep(table.READ.at("the newest"), steps.GetTuple(thread))
+        for thread in ("a", "b", "c")
+    ),
+    TouchingStep(table.READ.at("the newest"), steps.GetTuple("a", "child")),
+    *(TouchingStep(table.READ.at("by id"), steps.GetTuple("a", "", number)) for number in (2, 4)),
+    TouchingStep(table.READ.at("list of a namespace"), steps.ListTuples("a", "")),
+    TouchingStep(table.READ.at("list of a namespace"), steps.ListTuples("a", "", limit=1)),
+    TouchingStep(
         table.READ.at("list of a namespace"), steps.ListTuples("a", "", filter={"source": "loop"})
     ),
-    Part(table.READ.at("list of a thread"), steps.ListTuples("a")),
-    Part(table.READ.at("list of everything"), steps.ListTuples(None), table.OWN_STORE),
+    TouchingStep(table.READ.at("list of a thread"), steps.ListTuples("a")),
+    TouchingStep(table.READ.at("list of everything"), steps.ListTuples(None), table.OWN_STORE),
 )
 
 
