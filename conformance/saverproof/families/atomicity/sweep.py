@@ -40,7 +40,7 @@ may treat each as an error of its own.
 
 
 @dataclass(slots=True)
-class Counted:
+class CleanRun:
     """What the operation passed in its clean run."""
 
     places: Places = field(default_factory=Places)
@@ -63,7 +63,7 @@ class FaultSweep:
     store: PreparedStore
     references: References
     judge: FaultJudge
-    counted: Counted
+    counted: CleanRun
     injections: list[Injection]
     clean: FaultVerdict | None
     """What is wrong without any fault, if anything is."""
@@ -135,7 +135,7 @@ def swept(
         OpeningError: the saver could not be opened.
     """
     store = stack.enter_context(prepared(scenario, bench))
-    counted = Counted()
+    counted = CleanRun()
     after = _clean(bench, scenario, store, lambda trial: _count(trial, counted))
     before = after
     if not scenario.is_setup:
@@ -174,7 +174,7 @@ def _clean(
     return observation
 
 
-def _count(trial: FaultTrial, counted: Counted) -> None:
+def _count(trial: FaultTrial, counted: CleanRun) -> None:
     # Before its first set-up a store has no tables to be watched.
     where = (trial.workspace.path.name, trial.databases)
     before = state_of_files(trial.workspace.path)
@@ -191,7 +191,7 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
     counted.unseen = held and changed and not counted.changes
 
 
-def _count_values(trial: FaultTrial, counted: Counted) -> None:
+def _count_values(trial: FaultTrial, counted: CleanRun) -> None:
     """In a run of its own: with a serializer that it does not know a saver may do other things."""
     with serializing(trial.driver.saver, 0) as serializer:
         trial.observation.ended(call_quietly(trial.operation))
