@@ -18,7 +18,7 @@ from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, MOST_HANGS, KillBench
 from saverproof.families.durability.effort import ALL_SYNCS
 from saverproof.families.durability.judging import KilledRun
-from saverproof.families.durability.power_disks import Disks, FailedSync, Flaw
+from saverproof.families.durability.power_disks import Disks, FailedSync, WrongImage
 from saverproof.families.durability.workloads import SIZES, Workload, drawn, workloads
 from saverproof.programs.steps.definitions import Step
 from saverproof_faults.io import IoCall, Recording, available
@@ -106,7 +106,7 @@ class Power:
         self.failing = Disks(self.bench, self.workload)
 
     @property
-    def flaws(self) -> dict[str, Flaw]:
+    def flaws(self) -> dict[str, WrongImage]:
         """Each broken contract, and the plainest image that shows it."""
         return {**self.failing.flaws, **self.disks.flaws}
 

@@ -39,7 +39,7 @@ class FailedSync:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class WrongImage:
     """One image that should not be what it is.
 
     ``lost`` are the acknowledged operations that are gone from it, where it is that which is wrong.
@@ -63,7 +63,7 @@ class Disks:
     images: int = 0
     counts: Counter[KillOutcome] = field(default_factory=Counter)
     by_lost: Counter[int] = field(default_factory=Counter)
-    flaws: dict[str, Flaw] = field(default_factory=dict)
+    flaws: dict[str, WrongImage] = field(default_factory=dict)
     """Each broken contract, and the first image in the run that shows it."""
     bad: Counter[str] = field(default_factory=Counter)
     """How many images show each broken."""
@@ -133,7 +133,7 @@ class Disks:
         found: dict[str, Any] = view.value
         return found
 
-    def _keep(self, contract: str, flaw: Flaw) -> None:
+    def _keep(self, contract: str, flaw: WrongImage) -> None:
         self.bad[contract] += 1
         known = self.flaws.get(contract)
         if known is None or flaw.image.position < known.image.position:
@@ -146,9 +146,9 @@ def _flaw_in(
     seen: dict[str, Any],
     missing: Mapping[int, tuple[MissingSync, ...]],
     failed: FailedSync | None,
-) -> Flaw:
-    def flaw(outcome: KillOutcome, observed: str, lost: tuple[int, ...] = ()) -> Flaw:
-        return Flaw(image, outcome, observed, lost, missing, failed)
+) -> WrongImage:
+    def flaw(outcome: KillOutcome, observed: str, lost: tuple[int, ...] = ()) -> WrongImage:
+        return WrongImage(image, outcome, observed, lost, missing, failed)
 
     trouble = trouble_in(seen)
     if trouble:

@@ -13,7 +13,7 @@ from saverproof.families.durability.power_disks import (
     WRONG,
     Disks,
     FailedSync,
-    Flaw,
+    WrongImage,
 )
 from saverproof.families.durability.power_scripts import failing_reproducer, power_reproducer
 from saverproof.families.items import Finding
@@ -71,7 +71,7 @@ def power_findings(power: Power, wanted: Collection[str]) -> Iterator[Finding]:
             yield _finding(power, contract, flaw)
 
 
-def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
+def _finding(power: Power, contract: str, flaw: WrongImage) -> Finding:
     program = power.workload.program
     where: dict[str, Any] = {"position": flaw.image.position, "kind": flaw.image.kind.value}
     if flaw.failed is not None:
@@ -93,7 +93,7 @@ def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
     )
 
 
-def _told(power: Power, flaw: Flaw) -> Iterator[str]:
+def _told(power: Power, flaw: WrongImage) -> Iterator[str]:
     """Yield what was done up to the power cut, in words."""
     failed = flaw.failed
     where = failed.place.operation if failed is not None else None
@@ -122,7 +122,7 @@ def _failing(step: str, failed: FailedSync, *, returned: bool) -> Iterator[str]:
         yield f"{step} again  -> returned"
 
 
-def _summary(power: Power, contract: str, flaw: Flaw) -> str:
+def _summary(power: Power, contract: str, flaw: WrongImage) -> str:
     setting = "; ".join(power.settings)
     disks = power.disks if flaw.failed is None else power.failing
     after = "a power cut" if flaw.failed is None else "a sync that failed once and a power cut"
@@ -137,7 +137,7 @@ def _summary(power: Power, contract: str, flaw: Flaw) -> str:
     )
 
 
-def _observed(power: Power, flaw: Flaw) -> str:
+def _observed(power: Power, flaw: WrongImage) -> str:
     """Return what is wrong, and the syncs that would have helped: of what is gone, else all
     missing.
     """
