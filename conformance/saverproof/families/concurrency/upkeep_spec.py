@@ -27,7 +27,7 @@ Batches = frozenset[tuple[int, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredCheckpoint:
     """One checkpoint: the put that stored it, None if only writes have come, and its writes.
 
     Of one that is ``spent`` nothing is asked: a prune may drop it, and may keep it.
@@ -42,8 +42,8 @@ class Entry:
 class ThreadState:
     """A thread, and what its copy was made of."""
 
-    entries: frozenset[tuple[Key, Entry]] = frozenset()
-    copied: frozenset[tuple[Key, Entry]] = frozenset()
+    entries: frozenset[tuple[Key, StoredCheckpoint]] = frozenset()
+    copied: frozenset[tuple[Key, StoredCheckpoint]] = frozenset()
 
 
 def states_of(events: Iterable[TimedCall]) -> tuple[set[ThreadState], set[ThreadState]]:
@@ -65,9 +65,9 @@ def applied(state: ThreadState, made: Operation) -> ThreadState:
     key = (made.place, made.number)
     match made.kind:
         case CallKind.PUT:
-            entries[key] = replace(entries.get(key, Entry()), put=made)
+            entries[key] = replace(entries.get(key, StoredCheckpoint()), put=made)
         case CallKind.WRITES:
-            there = entries.get(key, Entry())
+            there = entries.get(key, StoredCheckpoint())
             batch = (made.task, made.texts)
             entries[key] = replace(there, batches=there.batches | {batch})
         case CallKind.DELETE | CallKind.PRUNE_ALL:
@@ -82,11 +82,11 @@ def applied(state: ThreadState, made: Operation) -> ThreadState:
     return replace(state, entries=frozenset(entries.items()))
 
 
-def _is_of(run: str, entry: Entry) -> bool:
+def _is_of(run: str, entry: StoredCheckpoint) -> bool:
     return entry.put is not None and entry.put.run == run
 
 
-def _pruned(entries: Mapping[Key, Entry]) -> Iterator[tuple[Key, Entry]]:
+def _pruned(entries: Mapping[Key, StoredCheckpoint]) -> Iterator[tuple[Key, StoredCheckpoint]]:
     """The newest of each place as it is, with what came early for later ones."""
     newest: dict[int, int] = {}
     for (place, number), one in entries.items():
@@ -130,7 +130,7 @@ class Shown:
     tuples: dict[Key, ShownTuple] = field(default_factory=dict)
     words: Words = Words()
 
-    def differences(self, entries: Iterable[tuple[Key, Entry]]) -> list[str]:
+    def differences(self, entries: Iterable[tuple[Key, StoredCheckpoint]]) -> list[str]:
         """In what it differs from these checkpoints, each in a few words."""
         there = {key: one for key, one in entries if one.put and key[0] in self.places}
         found = [
@@ -146,7 +146,9 @@ class Shown:
         return found
 
 
-def differences_of(shown: ShownTuple, entry: Entry, words: Words = Words()) -> Iterator[str]:
+def differences_of(
+    shown: ShownTuple, entry: StoredCheckpoint, words: Words = Words()
+) -> Iterator[str]:
     """In what a tuple differs from a checkpoint of its number."""
     at = f"checkpoint {shown.number}"
     if entry.put is None or shown.parts != entry.put.parts:
