@@ -26,7 +26,7 @@ from saverproof.families.concurrency.upkeep import DELETING, WHOLE_THREADS, Roun
 from saverproof.families.concurrency.upkeep_spec import (
     OF_A_COPY,
     Key,
-    Shown,
+    ShownPlaces,
     ThreadState,
     Words,
     differences_of,
@@ -153,7 +153,7 @@ class _RoundJudging:
         cycle = cycle_of(self.keeper, self.run, copy) if copy and copy.places else ""
         yield self._problem(found[0], cycle or "; ".join(found), *self.after)
 
-    def _surely_wrong(self, shown: Shown) -> Iterator[str]:
+    def _surely_wrong(self, shown: ShownPlaces) -> Iterator[str]:
         """Yield what is wrong after a deletion of the thread, whatever became of what was put
         beside.
         """
@@ -176,7 +176,7 @@ class _RoundJudging:
             if (made.place, made.number) in put and not is_shown(made, shown):
                 yield f"{made.kind.value} of checkpoint {made.number} is not there as it was made"
 
-    def _shown(self, places: Sequence[int], shift: int) -> Shown:
+    def _shown(self, places: Sequence[int], shift: int) -> ShownPlaces:
         """Return what was listed of places, by the places they are copies of."""
         lists = [
             event
@@ -189,9 +189,9 @@ class _RoundJudging:
             for one in event.shown
         }
         words = OF_A_COPY if shift else Words()
-        return Shown(frozenset(place - shift for place in places), tuples, words)
+        return ShownPlaces(frozenset(place - shift for place in places), tuples, words)
 
-    def _wrong_latest(self, shown: Shown) -> list[str]:
+    def _wrong_latest(self, shown: ShownPlaces) -> list[str]:
         place = self.round.place
         newest = max((number for where, number in shown.tuples if where == place), default=None)
         for event in self.after:
@@ -251,7 +251,7 @@ class _RoundJudging:
         return (*self.run, *([self.keeper] if self.keeper else []), *events)
 
 
-def _differences(end: ThreadState, shown: Shown, copy: Shown | None) -> list[str]:
+def _differences(end: ThreadState, shown: ShownPlaces, copy: ShownPlaces | None) -> list[str]:
     found = shown.differences(end.entries)
     return found + (copy.differences(end.copied) if copy else [])
 

@@ -123,7 +123,7 @@ def is_of_torn_copies(found: Collection[str]) -> bool:
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownPlaces:
     """What readers were shown of places in the end, by checkpoint."""
 
     places: frozenset[int]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
-from saverproof.families.concurrency.upkeep_spec import Shown
+from saverproof.families.concurrency.upkeep_spec import ShownPlaces
 
 
-def cycle_of(copy: TimedCall, run: Sequence[TimedCall], shown: Shown) -> str:
+def cycle_of(copy: TimedCall, run: Sequence[TimedCall], shown: ShownPlaces) -> str:
     """The shortest cycle in the order of a copy and of the calls of a run; "" if there is none.
 
     A call that the copy shows came before it, one that it does not show came after it, and one that
@@ -34,7 +34,7 @@ def cycle_of(copy: TimedCall, run: Sequence[TimedCall], shown: Shown) -> str:
     return ""
 
 
-def is_shown(made: Operation, shown: Shown) -> bool:
+def is_shown(made: Operation, shown: ShownPlaces) -> bool:
     """Return whether what a call stored is there as it was stored."""
     found = shown.tuples.get((made.place, made.number))
     if found is None:
