@@ -32,6 +32,7 @@ from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.programs.steps.codec import decode, encode
 from saverproof.programs.steps.definitions import DeleteForRuns, DeleteThread, Put, PutWrites
+from saverproof.programs.steps.identifiers import mint, task_id
 from saverproof.programs.values import Value
 from saverproof.savers.execution.view import ShownFacts, canonical, fact
 from saverproof_faults.kill import DiedBy, View
@@ -172,6 +173,35 @@ def test_a_deletion_that_leaves_a_store_as_it_once_was_is_in_doubt() -> None:
     )
     verdict = judge(run, 2, True, {ONE: "x"})
     assert (verdict.outcome, verdict.doubtful) == (KillOutcome.TORN, True)
+
+
+STORED, NEWEST = (fact("a", "", at, kind) for at, kind in ((mint(1), "checkpoint"), ("", "latest")))
+BATCH = fact("a", "", mint(1), "writes", task_id(1))
+REPLACED = KilledRun(
+    (Put("a", "", 1), PutWrites("a", "", 1, 1, WRITES), Put("a", "", 1)),
+    (
+        {},
+        {STORED: "x", NEWEST: "1"},
+        {STORED: "x", NEWEST: "1", BATCH: "[1]"},
+        {STORED: "y", NEWEST: "1", BATCH: "[1]"},
+    ),
+)
+
+
+def test_what_a_put_in_flight_deletes_first_is_torn_and_not_lost() -> None:
+    verdict = judge(REPLACED, 2, True, {})
+    assert (verdict.outcome, verdict.doubtful) == (KillOutcome.TORN, True)
+    same = (*REPLACED.states[:3], REPLACED.states[2])
+    again = KilledRun((*REPLACED.program[:2], REPLACED.program[1]), same)
+    verdict = judge(again, 2, True, REPLACED.states[1])
+    assert (verdict.outcome, verdict.doubtful) == (KillOutcome.TORN, True)
+
+
+def test_what_another_checkpoint_lacks_is_lost_whatever_is_replaced() -> None:
+    other = fact("a", "", mint(2), "checkpoint")
+    states = tuple({**state, other: "z"} if state else state for state in REPLACED.states)
+    verdict = judge(KilledRun(REPLACED.program, states), 2, True, {NEWEST: "1"})
+    assert verdict.outcome in (KillOutcome.LOST, KillOutcome.GAP)
 
 
 def trial(run: KilledRun, acknowledged: int, shown: ShownFacts) -> KillTrial:

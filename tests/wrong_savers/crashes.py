@@ -56,20 +56,6 @@ class CommitWithTheNextOperation(SqliteReference):
     database_class = CommittingLater
 
 
-@wrong(
-    ACKNOWLEDGED,
-    "a put first deletes what it replaces, in a transaction of its own",
-    also={"durability/no-gaps", POWER},
-)
-class ReplacedIsDeletedApart(SqliteReference):
-    def _insert_checkpoint(self, row: CheckpointRow) -> None:
-        address = (row.thread, row.ns, row.id)
-        self.database.run(f"DELETE FROM checkpoints WHERE {PLACE}", *address)
-        self.database.commit()
-        self.database.begin()
-        super()._insert_checkpoint(row)
-
-
 class WriteBehind(SqliteReference):
     """Hands operations to a thread; reads wait until it is done."""
 
@@ -197,6 +183,16 @@ class WritesDeletedApart(SqliteReference):
         self.database.commit()
         self.database.begin()
         self.database.run("DELETE FROM writes WHERE thread = ?", thread)
+
+
+@wrong(IN_FLIGHT, "a put first deletes what it replaces, in a transaction of its own", also={POWER})
+class ReplacedIsDeletedApart(SqliteReference):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        address = (row.thread, row.ns, row.id)
+        self.database.run(f"DELETE FROM checkpoints WHERE {PLACE}", *address)
+        self.database.commit()
+        self.database.begin()
+        super()._insert_checkpoint(row)
 
 
 class WithoutATransaction(Database):

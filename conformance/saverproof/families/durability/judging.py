@@ -15,6 +15,7 @@ from saverproof.programs.steps.definitions import (
     Put,
     PutWrites,
 )
+from saverproof.programs.steps.identifiers import mint, task_id
 from saverproof.savers.execution.view import LATEST, ShownFacts, parts_of
 
 REMOVALS = (DeleteThread, DeleteForRuns, Prune)
@@ -113,7 +114,9 @@ def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts)
     """
     verdict = _judged(run, acknowledged, in_flight, shown)
     if in_flight and verdict.outcome in (KillOutcome.LOST, KillOutcome.GAP):
-        gone = _deleted_in_part(run, acknowledged, shown)
+        gone = _deleted_in_part(run, acknowledged, shown) or _replaced_in_part(
+            run, acknowledged, shown
+        )
         if gone:
             return KillVerdict(KillOutcome.TORN, torn=gone, doubtful=True)
     return verdict
@@ -167,6 +170,30 @@ def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tu
         for name in wrong
     )
     return tuple(wrong) if all(taken) else ()
+
+
+def _replaced_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:
+    """The facts that are not as before, if all are about what the put or the batch in flight
+    replaces: one that deletes it first takes what was acknowledged, and is the one that is torn.
+    """
+    step, before = run.program[acknowledged], run.states[acknowledged]
+    if not isinstance(step, Put | PutWrites):
+        return ()
+    place = (step.thread, step.namespace, mint(step.number))
+    if not any(parts_of(name)[:3] == place for name in before):
+        return ()
+    wrong = [name for name in sorted({*before, *shown}) if before.get(name) != shown.get(name)]
+    return tuple(wrong) if all(_is_about(name, step, place) for name in wrong) else ()
+
+
+def _is_about(name: str, step: Put | PutWrites, place: tuple[str, str, str]) -> bool:
+    """Return whether a fact is about the checkpoint that a put stores, or the writes of a batch."""
+    thread, namespace, checkpoint, kind, of = parts_of(name)
+    if isinstance(step, PutWrites):
+        return (thread, namespace, checkpoint) == place and of == task_id(step.task)
+    return (thread, namespace, checkpoint) == place or (
+        kind == LATEST and (thread, namespace) == place[:2]
+    )
 
 
 def _whole_by_thread(run: KilledRun, acknowledged: int, shown: ShownFacts) -> bool:

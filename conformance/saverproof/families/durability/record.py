@@ -176,14 +176,14 @@ class KillRecord:
     def settle(self) -> None:
         """Decide what stayed doubtful, once all kills were tried.
 
-        What a deletion left in part is no loss, unless losses were seen where nothing was deleted:
-        they then explain it.
+        What a deletion, or a call that replaces something, left in part is no loss, unless losses
+        were seen where nothing was removed or replaced: they then explain it.
         """
         lost = SURVIVES in self.found
         for contract, trial in self._doubtful.items():
             self.tally.differences.note(SURVIVES if lost else contract, self._doubted[contract])
             if lost:
-                why = "what a deletion left in part may have been lost before"
+                why = "what a call in flight left in part may have been lost before"
                 self.tally.hide([contract], hidden(why, SURVIVES), [SURVIVES])
             else:
                 keep_plainest(self.found, contract, trial)
