@@ -107,7 +107,7 @@ selftest-full: $(VENV)/ready
 		tests/conformance/test_shared_stores.py tests/conformance/test_concurrency_elsewhere.py \
 		tests/conformance/test_concurrency_selftest.py tests/conformance/test_durability_selftest.py tests/servers/test_redis.py tests/servers/test_interrupted.py
 
-# Which makers of programs find what no other does: half an hour or so of one core.
+# Which makers of programs find what no other does: a quarter of an hour or so of one core.
 # `make ablation ABLATION="--profile default --every 10"`; --help has the rest.
 ablation: $(VENV)/ready
 	$(BIN)/python -m tests.conformance.ablation --jobs $(WORKERS) $(ABLATION)

@@ -34,7 +34,8 @@ from tests.wrong_savers import WrongSaver, opener
 
 from saverproof.families.functional.effort import EFFORTS, ProgramEffort, ProgramMaker
 from saverproof.families.functional.judging import FunctionalJudging
-from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
+from saverproof.families.functional.shares import DIRECTED, HYPOTHESIS, RANDOM
+from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
 from saverproof.families.tally import Tally
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.targets.target import Target
@@ -42,6 +43,8 @@ from saverproof.savers.targets.target import Target
 RIGHT = Target(name="right", open=opener(ReferenceSaver))
 MAKERS = {maker.name.lower(): maker for maker in ProgramMaker}
 """The makers by the names that the command line has for them."""
+DRAWN = {ProgramMaker.RANDOM: RANDOM, ProgramMaker.HYPOTHESIS: HYPOTHESIS}
+"""The makers whose programs are counted by themselves, and the share that they are counted in."""
 _BETWEEN = 20
 """Wrong savers from one sign of progress to the next: some ten seconds."""
 
@@ -85,19 +88,23 @@ def tried(name: str, settings: Settings) -> Tried:
     """Give a wrong saver to the makers together, and to them without each."""
     (wrong,) = (one for one in judged_by_programs() if one.name == name)
     others = settings.makers - {ProgramMaker.MISTAKES}
-    if not _finds(others, wrong, settings):
-        if others == settings.makers or not _finds(settings.makers, wrong, settings):
-            return Tried(name, found=False)
-        return Tried(name, found=True, needed=frozenset({ProgramMaker.MISTAKES}))
-    return Tried(
-        name,
-        found=True,
-        needed=frozenset(one for one in others if not _finds(others - {one}, wrong, settings)),
-    )
+    used = _finding(others, wrong, settings)
+    if used is not None:
+        needed = (one for one in used if _finding(others - {one}, wrong, settings) is None)
+        return Tried(name, found=True, needed=frozenset(needed))
+    if others == settings.makers or _finding(settings.makers, wrong, settings) is None:
+        return Tried(name, found=False)
+    return Tried(name, found=True, needed=frozenset({ProgramMaker.MISTAKES}))
 
 
-def _finds(makers: Collection[ProgramMaker], wrong: WrongSaver, settings: Settings) -> bool:
-    """Return whether these makers find the contract broken that the saver breaks."""
+def _finding(
+    makers: Collection[ProgramMaker], wrong: WrongSaver, settings: Settings
+) -> Collection[ProgramMaker] | None:
+    """Return the makers whose turn came until the contract that the saver breaks was found broken,
+    or more; None if it was not.
+
+    A maker whose turn comes later changes nothing if it is left out.
+    """
     family, target = family_of(wrong), target_of(wrong)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
@@ -106,8 +113,22 @@ def _finds(makers: Collection[ProgramMaker], wrong: WrongSaver, settings: Settin
         plan = plan_of(target, family, api, path, seed=settings.seed, facts=facts)
         tally = Tally(plan)
         until = frozenset({wrong.breaks})
-        FunctionalJudging(plan, target, tally, settings.effort(makers), until=until).run()
-    return wrong.breaks in {finding.contract for finding in tally.outcome().findings}
+        judging = FunctionalJudging(plan, target, tally, settings.effort(makers), until=until)
+        judging.run()
+    found = wrong.breaks in {finding.contract for finding in tally.outcome().findings}
+    return _had_a_turn(makers, judging) if found else None
+
+
+def _had_a_turn(
+    makers: Collection[ProgramMaker], judging: FunctionalJudging
+) -> Collection[ProgramMaker]:
+    """Return the makers whose programs may have been run: written ones are counted together."""
+    run = judging.shares.programs
+    late = {m for m, share in DRAWN.items() if not run[share]}
+    written = len(MACHINES[judging.plan.family].examples)
+    if ProgramMaker.ENUMERATED in makers and run[DIRECTED] <= written:
+        late |= {ProgramMaker.CROSSED, ProgramMaker.SCRIPTED}
+    return [maker for maker in makers if maker not in late]
 
 
 def cost(maker: ProgramMaker, settings: Settings) -> Cost:
