@@ -15,8 +15,8 @@ from saverproof.families.upgrade.trials import (
     ALL_NEW,
     Alone,
     Playing,
+    ProgramFacts,
     ReleaseBench,
-    Shown,
     Which,
     refusal_of,
 )
@@ -63,7 +63,7 @@ def written(target: Target, facts: Facts, folder: Path, programs: Sequence[Progr
     return Corpus(origin, programs_kept, files)
 
 
-def _is_to_be_kept(shown: Shown) -> bool:
+def _is_to_be_kept(shown: ProgramFacts) -> bool:
     return not refusal_of(shown) and sum(map(len, shown.values())) <= _MOST_SHOWN
 
 

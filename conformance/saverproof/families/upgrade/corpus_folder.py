@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from saverproof.errors import CorpusError, describe
-from saverproof.families.upgrade.trials import Shown
+from saverproof.families.upgrade.trials import ProgramFacts
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import Program
 
@@ -42,7 +42,7 @@ class KeptProgram:
     program: Program
     name: str
     versions: Mapping[str, tuple[str, str]]
-    shown: Shown
+    shown: ProgramFacts
 
 
 @dataclass(frozen=True, slots=True)

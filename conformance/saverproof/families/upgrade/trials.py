@@ -20,7 +20,7 @@ from saverproof.savers.targets.opening import fresh_workspace
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
 
-Shown = Mapping[str, str]
+ProgramFacts = Mapping[str, str]
 """What a release shows of a program: facts by their names."""
 _AS_PUT = '"as it was put"'
 _RAISES = "step raises "
@@ -138,7 +138,7 @@ NOTHING = "nothing"
 
 
 def odd_facts(
-    program: Program, reader: Which, shown: Shown, old: Shown, new: Shown
+    program: Program, reader: Which, shown: ProgramFacts, old: ProgramFacts, new: ProgramFacts
 ) -> Iterator[Odd]:
     """Yield what is shown otherwise than each of the releases shows it of what it wrote alone."""
     # An exception explains what is not shown for it.
@@ -189,12 +189,12 @@ class ReleaseBench:
                     one.go_on(players, name, upto(len(written(one.program))))
         return playing
 
-    def read(self, reader: Which, playing: Sequence[Playing], at: Workspace) -> list[Shown]:
+    def read(self, reader: Which, playing: Sequence[Playing], at: Workspace) -> list[ProgramFacts]:
         """Return what a release shows of the programs, on a store that it opens for that."""
         with self.opened((reader,), at) as name:
             return [one.look(self.players[reader], name) for one in playing]
 
-    def shown(self, handover: Handover, programs: Sequence[Program]) -> list[list[Shown]]:
+    def shown(self, handover: Handover, programs: Sequence[Program]) -> list[list[ProgramFacts]]:
         """Return what each reader of a handover shows of each program, on a store of its own."""
         with self.store() as at:
             playing = self.play(handover, programs, at)
@@ -209,8 +209,8 @@ class Alone:
     """
 
     programs: list[Program]
-    old: list[Shown]
-    new: list[Shown]
+    old: list[ProgramFacts]
+    new: list[ProgramFacts]
     refusal: str = ""
 
     @classmethod
@@ -221,7 +221,7 @@ class Alone:
 
     @classmethod
     def beside(
-        cls, bench: ReleaseBench, programs: Sequence[Program], old: Sequence[Shown]
+        cls, bench: ReleaseBench, programs: Sequence[Program], old: Sequence[ProgramFacts]
     ) -> Alone:
         """Have the new release play; what the old one shows is known."""
         (new,) = bench.shown(ALL_NEW, programs)
@@ -240,12 +240,12 @@ class Alone:
         ]
         return Alone([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
 
-    def odd(self, reader: Which, shown: Sequence[Shown]) -> Iterator[Odd]:
+    def odd(self, reader: Which, shown: Sequence[ProgramFacts]) -> Iterator[Odd]:
         """Yield what is shown otherwise than either shows it."""
         for program, seen, old, new in zip(self.programs, shown, self.old, self.new, strict=True):
             yield from odd_facts(program, reader, seen, old, new)
 
 
-def refusal_of(shown: Shown) -> str:
+def refusal_of(shown: ProgramFacts) -> str:
     """Return what the first step raised that did; "" if none did."""
     return next((text for name, text in shown.items() if name.startswith(_RAISES)), "")
