@@ -26,7 +26,7 @@ class ProgramMaker(StrEnum):
     and on arguments that no program was written for.
     """
     HYPOTHESIS = "Hypothesis"
-    """Programs drawn by Hypothesis, by theme. No known mistake needs its one or two of each theme:
+    """Programs drawn by Hypothesis, by theme. One known mistake in 587 needs its two of each theme:
     it has more time in the deep profile, and in authors' machines.
     """
     MISTAKES = "known mistakes"
