@@ -14,8 +14,10 @@ import pytest
 
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
-from tests.wrong_savers import WrongSaver, interrupted, neighbours
+from tests.right_savers.file_per_thread import FilePerThread
+from tests.wrong_savers import WrongSaver, failed_reads, interrupted, neighbours
 from tests.wrong_savers.failures import Stepwise
+from tests.wrong_savers.scenes.failed_reads import answered_without_its_storage
 from tests.wrong_savers.scenes.failing import (
     OPERATIONS,
     failed_everywhere,
@@ -56,6 +58,10 @@ def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path
         assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
             CleanlyStepwise, tmp_path / "right"
         )
+    elif wrong.saver.__module__ == failed_reads.__name__:
+        right = FilePerThread if issubclass(wrong.saver, FilePerThread) else SqliteReference
+        assert not answered_without_its_storage(right, tmp_path / "right")
+        assert answered_without_its_storage(wrong.saver, tmp_path / "wrong")
     elif wrong.saver.__module__ == neighbours.__name__:
         left = left_by_threads if wrong.apis == ("sync",) else left_by_tasks
         right = SqliteReference if wrong.apis == ("sync",) else TakingTurns

@@ -18,6 +18,7 @@ from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WrongSaver, failed_syncs
 from tests.wrong_savers.scenes.failing import (
     lost_or_torn,
+    moments_within,
     prepared,
     stopped_everywhere,
     survivors,
@@ -57,6 +58,12 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
         saver.close()
     elif wrong.breaks == "durability/power-cut-loses-nothing":
         assert saving_calls(wrong.saver, tmp_path / "wrong") == ["write checkpoints.log"]
+    elif wrong.name == "writes-deleted-apart":
+        assert writes_that_come_back(SqliteReference, tmp_path / "right") == {0}
+        assert writes_that_come_back(wrong.saver, tmp_path / "wrong") == {0, 2}
+    elif wrong.name == "replaced-is-deleted-apart":
+        assert kept_while_replaced(SqliteReference, tmp_path / "right") == {2}
+        assert kept_while_replaced(wrong.saver, tmp_path / "wrong") == {1, 2}
     elif wrong.name == "early-writes-wait":
         assert kept_of_early_writes(SqliteReference, tmp_path / "right") == 1
         assert kept_of_early_writes(wrong.saver, tmp_path / "wrong") == 0
@@ -217,3 +224,25 @@ def forgets_what_was_seen(saver: Any, folder: Path) -> bool:
     found = probe.tuple()
     probe.saver.close()
     return found is None or found.checkpoint["versions_seen"] == {}
+
+
+def writes_that_come_back(saver: Any, folder: Path) -> set[int]:
+    """Return how many writes a checkpoint has that is put again once its deletion has hidden it,
+    for each moment at which that may have been stopped.
+    """
+    probe = prepared(Probe(opening(saver), folder / "running", "sync"))
+    found: set[int] = set()
+    for moment in moments_within(probe, lambda: probe.delete("a"), folder):
+        stopped = Probe(opening(saver), moment, "sync")
+        if stopped.call("get_tuple", stopped.config()) is None:
+            stopped.put(1, values={"x": 1})
+            found.add(len(stopped.call("get_tuple", stopped.config()).pending_writes))
+        stopped.saver.close()
+    return found
+
+
+def kept_while_replaced(saver: Any, folder: Path) -> set[int]:
+    """Return how many of two checkpoints are there, wherever it is stopped that replaces one."""
+    probe = prepared(Probe(opening(saver), folder / "running", "sync"))
+    moments = moments_within(probe, lambda: probe.put(2, parent=1, values={"x": 9}), folder)
+    return {len(survivors(opening(saver), moment)) for moment in moments}

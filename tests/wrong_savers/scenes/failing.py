@@ -102,7 +102,7 @@ def failed_everywhere(open_at: Callable[[Path], Any], folder: Path, api: str) ->
             def fail(statement: str, ran: list[str] = statements, place: int = place) -> None:
                 ran.append(statement)
                 if len(ran) == place + 1:
-                    raise sqlite3.OperationalError("disk I/O error")
+                    raise sqlite3.OperationalError("database or disk is full")
 
             with watched(probe.saver, fail):
                 answer = operation(probe)
@@ -153,6 +153,21 @@ def stopped_everywhere(open_at: Callable[[Path], Any], folder: Path, api: str) -
         acknowledged.append("delete")
     probe.attempt(probe.saver.close)
     return [(done, survivors(open_at, moment)) for done, moment in moments]
+
+
+def moments_within(probe: Probe, operation: Callable[[], Any], folder: Path) -> list[Path]:
+    """Return copies of a store's files at each statement of an operation, and after it."""
+    moments: list[Path] = []
+
+    def keep(statement: str) -> None:
+        moments.append(folder / f"moment{len(moments)}")
+        shutil.copytree(probe.path, moments[-1])
+
+    with watched(probe.saver, keep):
+        operation()
+    keep("")
+    probe.saver.close()
+    return moments
 
 
 def survivors(open_at: Callable[[Path], Any], moment: Path) -> Any:
