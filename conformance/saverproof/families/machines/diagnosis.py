@@ -45,6 +45,18 @@ _LONGEST_KEPT = 60
 """Steps of the longest run that is kept. Longer runs take more time than they are worth."""
 
 
+def _missed(compared: Compared) -> int:
+    """Return how many breaches were predicted and not seen."""
+    return compared.missed
+
+
+def _undisputed(compared: Compared) -> int:
+    """Return the same without those in whose place another breach was seen: the saver may have two
+    mistakes that change the same writes, and neither alone then predicts what is shown.
+    """
+    return compared.missed - compared.disputed
+
+
 @dataclass(frozen=True, slots=True)
 class Established:
     """A mistake that the saver makes, and the others that would explain as much."""
@@ -228,6 +240,7 @@ class Diagnosis:
             return None
         if all(run is not kept for kept in self.wrong):
             self.wrong.append(run)
+        alone: list[_Fitting] = []
         for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
             fitting = [found for each in tier if (found := self._fitting(run, breach, each))]
             fitting = [
@@ -237,6 +250,9 @@ class Diagnosis:
             ]
             if fitting and (chosen := self._choose(fitting)) is not None:
                 return chosen
+            alone += fitting
+        if alone and (chosen := self._choose(alone, _undisputed)) is not None:
+            return chosen
         self.memory.in_vain.add(sort)
         return None
 
@@ -261,15 +277,17 @@ class Diagnosis:
             self.compare(run).exact and not self._compare(run, rest).exact for run in self.wrong
         )
 
-    def _choose(self, fitting: Sequence[_Fitting]) -> Mistake | None:
+    def _choose(
+        self, fitting: Sequence[_Fitting], wrongly: Callable[[Compared], int] = _missed
+    ) -> Mistake | None:
         """Take the best of several mistakes; return None if none predicts more than is known
-        already.
+        already. ``wrongly`` counts what speaks against them.
         """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
-        best, most = None, self._score(self.mistakes)
+        best, most = None, self._score(self.mistakes, wrongly=wrongly)
         for each in alike:
-            if (score := self._score(each.order, to_beat=most)) > most:
+            if (score := self._score(each.order, to_beat=most, wrongly=wrongly)) > most:
                 best, most = each, score
         if best is None:
             return None
@@ -348,7 +366,12 @@ class Diagnosis:
                 return _Fitting(mistake, order, len(compared.left))
         return None
 
-    def _score(self, mistakes: Sequence[Mistake], to_beat: float = -math.inf) -> int:
+    def _score(
+        self,
+        mistakes: Sequence[Mistake],
+        to_beat: float = -math.inf,
+        wrongly: Callable[[Compared], int] = _missed,
+    ) -> int:
         """Count the breaches of the kept runs that ``mistakes`` predict, less those wrongly
         predicted.
 
@@ -360,7 +383,7 @@ class Diagnosis:
             if reachable <= to_beat:
                 break
             compared = self._compare(run, mistakes) if mistakes else compare(run, None)
-            reachable += len(compared.predicted) - compared.missed
+            reachable += len(compared.predicted) - wrongly(compared)
             if run.breaches:
                 reachable -= len(run.breaches) + len(run.masked)
         return reachable

@@ -112,6 +112,8 @@ class Compared:
     predicted: tuple[Breach, ...]
     left: tuple[Breach, ...]
     missed: int
+    disputed: int = 0
+    """Of the missed, those where the run showed another breach of the same checkpoint instead."""
 
     @property
     def exact(self) -> bool:
@@ -139,7 +141,20 @@ def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
             zip(clear, _of_masked(run, clear), strict=True), Counter(_of_masked(prediction, near))
         )
         predicted, left = [*predicted, *behind], [*left, *also_left]
-    return Compared(tuple(predicted), tuple(left), expected.total())
+    return Compared(
+        tuple(predicted), tuple(left), expected.total(), _disputed(prediction, expected, left)
+    )
+
+
+def _disputed(prediction: ProgramRun, missed: Counter[Signature], left: Sequence[Breach]) -> int:
+    """Count the missed breaches in whose place a run showed another one."""
+    places = {(breach.position, breach.difference.address) for breach in left}
+    if not places or not missed.total():
+        return 0
+    return sum(
+        missed[signed] > 0 and (breach.position, breach.difference.address) in places
+        for breach, signed in zip(prediction.breaches, signatures(prediction), strict=True)
+    )
 
 
 def _divided(
