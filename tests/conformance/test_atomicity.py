@@ -260,7 +260,8 @@ def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
 
 
 def test_every_fault_stands_in_the_map(tmp_path: Path) -> None:
-    faults = judged(targets.sqlite, tmp_path, operations=["put", "put_writes"]).extra["faults"]
+    operations = ["put", "put_writes", "get_tuple"]
+    faults = judged(targets.sqlite, tmp_path, operations=operations).extra["faults"]
     tried = sum(entry.get("count", 1) for entry in faults["map"])
     # What one saver lives through in a row, or two callers, fails where the map has places already;
     # what it reads has none there.

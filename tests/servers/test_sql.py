@@ -72,7 +72,9 @@ def test_a_right_saver_is_accused_of_nothing(right: Target, tmp_path: Path) -> N
     outcome = outcome_of(right, tmp_path)
     assert outcome.findings == ()
     assert outcome.checked[TORN] > 0
-    assert outcome.extra["faults"]["by_kind"].keys() == {*IN_SQL, *OUTAGES} - {Fault.FAILED_OVER}
+    tried = outcome.extra["faults"]["by_kind"].keys() - {"in reads"}
+    assert tried == {*IN_SQL, *OUTAGES} - {Fault.FAILED_OVER}
+    assert outcome.checked["atomicity/failed-reads-raise"]
 
 
 def test_where_no_trigger_can_be_put_the_report_says_so(

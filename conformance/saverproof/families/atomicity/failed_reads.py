@@ -30,7 +30,7 @@ from saverproof.programs.steps.definitions import GetTuple, ListTuples
 from saverproof.programs.steps.describing import describe
 from saverproof.savers.execution.view import canonical, facts_of
 from saverproof.savers.targets.target import Target
-from saverproof_faults import Event, Fault, Moment
+from saverproof_faults import Event, Fault, Lasts
 
 READS = {GetTuple: "get_tuple", ListTuples: "list"}
 """The method, by its name in the sync API, that a reading step calls."""
@@ -56,7 +56,7 @@ class ReadScenario(FaultScenario):
 
 
 SCENARIOS = tuple(
-    ReadScenario(title, start, read)
+    ReadScenario(title, start, read, frozenset({READS[type(read)]}))
     for title, start in (("a checkpoint with writes", small.WRITES), ("a history", HISTORY))
     for read in (GetTuple(THREAD), ListTuples(THREAD))
 )
@@ -120,10 +120,10 @@ class ReadSweep:
         once = [each for each in injections(read.places, (), 0) if _is_told(each)]
         once += [Injection()] if bench.losing else []
         # Whoever asks again, some times, is told again.
-        onwards = [each for each in lasting(once, ()) if each.also is None and _goes_on(each)]
+        onwards = [each for each in lasting(once, ()) if _goes_on(each)]
         return cls(bench, scenario, store, trial.answered, read, [*once, *onwards])
 
-    def wrong_answer(self, injection: Injection) -> ReadAnswer:
+    def answer_under(self, injection: Injection) -> ReadAnswer:
         """Read under a fault, and return what came of it.
 
         Raises:
@@ -148,8 +148,7 @@ def _is_told(injection: Injection) -> bool:
 
 
 def _goes_on(injection: Injection) -> bool:
-    plan = injection.plan
-    return plan is not None and plan.error != "MemoryError" and plan.place.moment is Moment.BEFORE
+    return injection.plan is not None and injection.plan.lasts is Lasts.ONWARDS
 
 
 def _told(trial: ReadTrial) -> str:
@@ -182,6 +181,8 @@ class FailedReads:
     target: Target
     record: FaultRecord
     bench: FaultBench
+    able: frozenset[str]
+    """What the saver can do."""
     _shown: dict[str, Finding] = field(default_factory=dict)
     """The plainest wrong answer of each operation."""
     _asked: bool = False
@@ -193,10 +194,15 @@ class FailedReads:
             return
         with ExitStack() as stack:
             for scenario in SCENARIOS:
+                if not scenario.needs <= self.able:
+                    continue
                 try:
                     made = self.bench.on_worker(partial(ReadSweep.of, self.bench, scenario, stack))
                     self._sweep(made, most)
-                except (NoCleanRunError, OpeningError, UnansweredError) as problem:
+                except NoCleanRunError as problem:
+                    why = f"a read does not work without faults either: {problem}"
+                    tally.not_answered((READS_RAISE,), why)
+                except (OpeningError, UnansweredError) as problem:
                     tally.unsure((READS_RAISE,), f"a read could not be failed: {problem}")
                     if isinstance(problem, UnansweredError):
                         self.bench.renew()
@@ -210,7 +216,7 @@ class FailedReads:
         for injection in tally.budget.within(thinned(sweep.injections, most), "failed reads"):
             if operation in self._shown:
                 return
-            answer = sweep.wrong_answer(injection)
+            answer = sweep.answer_under(injection)
             self.record.beat(self.bench.calls)
             if answer.hung:
                 tally.unsure((READS_RAISE,), f"{operation} hangs: {injection.describe()}")
@@ -285,7 +291,7 @@ def _answered(sweep: ReadSweep, tried: Sequence[Injection]) -> ReplayAnswer:
     fired = 0
     try:
         for injection in tried:
-            answer = sweep.wrong_answer(injection)
+            answer = sweep.answer_under(injection)
             fired += answer.fired
             if answer.wrong:
                 said = f"it returned {answer.said}"

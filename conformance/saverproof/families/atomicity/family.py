@@ -113,7 +113,7 @@ class AtomicityJudging:
                     programs.try_in_a_row(sweeps)
                     programs.try_randomly(effort)
                     programs.report()
-                    FailedReads(self.plan, self.target, record, bench).run(effort.reads)
+                    FailedReads(self.plan, self.target, record, bench, self._able).run(effort.reads)
                     NeighbourTrials(self.plan, record, bench).run(effort.meetings)
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
@@ -123,6 +123,14 @@ class AtomicityJudging:
         if record.local and not tally.checked[LOST_CONNECTION]:
             tally.rule_out(LOST_CONNECTION, _LOCAL)
         tally.sections["faults"] = record.as_data()
+
+    @property
+    def _able(self) -> frozenset[str]:
+        """What the saver can do."""
+        facts = self.plan.facts
+        able = {*facts["operations"][self.plan.api], *facts["capabilities"]}
+        able -= facts["absent"].keys()
+        return frozenset(able | ({"durable"} if facts["durable"] else set()))
 
     def _were_seen(self, sweeps: Sequence[FaultSweep], problems: list[str]) -> bool:
         """Return whether a layer saw what the saver does to its storage; if not, that is said."""
@@ -156,13 +164,9 @@ class AtomicityJudging:
 
     def _sweeps(self, bench: FaultBench, stack: ExitStack, effort: FaultEffort) -> list[FaultSweep]:
         """Every scenario that this saver can take, counted in a clean run."""
-        able = {*self.plan.facts["operations"][self.plan.api], *self.plan.facts["capabilities"]}
-        able -= self.plan.facts["absent"].keys()
-        if self.plan.facts["durable"]:
-            able.add("durable")
         sweeps: list[FaultSweep] = []
         failing: dict[str, str] = {}
-        for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], frozenset(able)):
+        for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], self._able):
             try:
                 self.journal.note((*scenario.start, scenario.step), None)
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
