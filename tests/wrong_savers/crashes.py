@@ -13,7 +13,7 @@ from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.registry import wrong
-from tests.wrong_savers.transactions import CommittingLater
+from tests.wrong_savers.transactions import CommittingLater, DeleteInTwoTransactions
 
 ACKNOWLEDGED = "durability/acknowledged-survives"
 IN_FLIGHT = "durability/in-flight-atomic"
@@ -177,12 +177,8 @@ class FirstRowCommittedApart(SqliteReference):
 
 
 @wrong(IN_FLIGHT, "a thread's checkpoints are deleted in one transaction, its writes in another")
-class WritesDeletedApart(SqliteReference):
-    def _delete(self, thread: str) -> None:
-        self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)
-        self.database.commit()
-        self.database.begin()
-        self.database.run("DELETE FROM writes WHERE thread = ?", thread)
+class WritesDeletedApart(DeleteInTwoTransactions):
+    """What it leaves when it is killed between the two; a failure leaves the same."""
 
 
 @wrong(IN_FLIGHT, "a put first deletes what it replaces, in a transaction of its own", also={POWER})
