@@ -111,6 +111,26 @@ REMOVALS: tuple[Program, ...] = (
 )
 """Each way to remove or copy, with reads before and puts after."""
 
+_EARLY = (checkpoint(THREAD, 1), batch(THREAD, 2, 1, 2))
+EARLY_DELETED: Program = (*_EARLY, DeleteThread(THREAD), checkpoint(THREAD, 2), *_reads(THREAD))
+"""Writes come before their checkpoint, which is put only when the thread has been deleted."""
+EARLY_COPIED: Program = (*_EARLY, CopyThread(THREAD, NEW), checkpoint(NEW, 2, 1), *_reads(NEW))
+"""The same, and the thread is copied before: the copy has them, as its source would."""
+
+
+def _copied_paths(*paths: str) -> Program:
+    """Return a program that copies writes of tasks on these paths."""
+    writes = (
+        PutWrites(THREAD, "", 1, task, (("count", Value("integer", task)),), path)
+        for task, path in enumerate(paths, 1)
+    )
+    return (checkpoint(THREAD, 1), *writes, CopyThread(THREAD, NEW), *_reads(NEW))
+
+
+_PATHS = ("~__pregel_pull, agent", "~__pregel_pull, tool")
+COPIED_PATHS: tuple[Program, ...] = (_copied_paths(*_PATHS), _copied_paths(*reversed(_PATHS)))
+"""Writes whose order follows from their paths, and once not from the ids of their tasks."""
+
 _PLACES = range(1, _MANY + 1)
 
 

@@ -50,14 +50,16 @@ from saverproof.programs.questions import questions
 from saverproof.programs.removals import (
     ALIKE,
     ASKED_BEFORE_AND_AFTER,
+    COPIED_PATHS,
     DELTAS,
     DELTAS_OF_RUNS,
+    EARLY_COPIED,
+    EARLY_DELETED,
     MANY,
     REMOVALS,
 )
-from saverproof.programs.steps.definitions import (
-    Step,
-)
+from saverproof.programs.small import checkpoint
+from saverproof.programs.steps.definitions import Step
 from saverproof.programs.theme import Theme
 from saverproof.programs.values.metadata import FILTER_KEYS, FILTER_VALUES
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
@@ -181,6 +183,16 @@ def _deletion() -> tuple[Theme, ...]:
             threads=("a", "b", "c"),
             needs=frozenset({"copy_thread"}),
         ),
+        theme(
+            "early writes deleted",
+            script=lambda _: EARLY_DELETED,
+            needs=frozenset({"early_writes", "delete_thread"}),
+        ),
+        theme(
+            "early writes copied",
+            script=lambda _: EARLY_COPIED,
+            needs=frozenset({"early_writes", "copy_thread"}),
+        ),
         theme("pruning", {**steps, whole_threads.prune: 6}, needs=frozenset({"prune"})),
         theme(
             "pruning deltas",
@@ -198,7 +210,7 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
-    examples = (*REMOVALS, *DELTAS, *DELTAS_OF_RUNS, *MANY)
+    examples = (*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY)
 
 
 def _in_a_loop(operation: str) -> Callable[[Random], tuple[Step, ...]]:
@@ -264,6 +276,8 @@ class ParityMachine(SaverMachine):
     apis = ("sync", "async")
     enforces = parity.TABLE.contracts
     themes = _parity()
+    # One put more, and each question is asked through the other API.
+    examples = (questions(limit=1), (checkpoint("c", 9), *questions(limit=1)))
 
 
 def _lifecycle() -> tuple[Theme, ...]:
