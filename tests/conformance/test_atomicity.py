@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
+from tests.reference.lmdb_value import LmdbReference
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.neighbours import LastOneCommitsForAll, RollbackTakesTheNeighbours
 from tests.wrong_savers.transactions import Autocommitting, NeverRollingBack, Swallowing
@@ -132,6 +133,21 @@ class AlwaysAskingAgain(NeverReleasing):
         if self.gate.acquire(timeout=0.001):
             return True
         return times < 100 and self.asked_again(times + 1)
+
+
+class WaitingOnceItFailed(SqliteReference):
+    """A latest that cannot be read is waited for, and nobody ever brings it."""
+
+    given_up = threading.Event()
+
+    def get_tuple(self, config: Any) -> Any:
+        try:
+            return super().get_tuple(config)
+        except sqlite3.Error:
+            # Waits that end, so that the thread can be ended; long ones, which are no work.
+            while not self.given_up.wait(60):
+                pass
+            raise
 
 
 class TwoCommits(SqliteReference):
@@ -257,6 +273,23 @@ def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
     wanted |= {"failed-reads-raise"}
     wanted |= {"cancelled"} if api == "async" else set()
     assert all(outcome.checked[f"atomicity/{name}"] for name in wanted)
+
+
+def test_a_read_that_never_returns_once_its_storage_failed_is_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WaitingOnceItFailed.given_up.clear()
+    monkeypatch.setattr(bench, "Worker", lambda *_: worker.Worker(0.5))
+    outcome = judged(of_class(WaitingOnceItFailed), tmp_path, operations=["put", "get_tuple"])
+    WaitingOnceItFailed.given_up.set()
+    [told] = (each for each in outcome.findings if each.contract.endswith("failed-reads-raise"))
+    assert told.observed == "it never returned"
+    assert not told.reproducer
+
+
+def test_reads_of_a_mapped_file_are_not_held(tmp_path: Path) -> None:
+    outcome = judged(of_class(LmdbReference), tmp_path)
+    assert "no read was seen to ask" in outcome.unexercised["atomicity/failed-reads-raise"]
 
 
 def test_every_fault_stands_in_the_map(tmp_path: Path) -> None:

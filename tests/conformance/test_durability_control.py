@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +111,8 @@ class KeepsItsFirstAnswer(SqliteReference):
 @contextmanager
 def keeps_its_first_answer(workspace: Workspace) -> Iterator[Any]:
     """Open one."""
-    saver = KeepsItsFirstAnswer.at(workspace.path)
-    try:
+    with closing(KeepsItsFirstAnswer.at(workspace.path)) as saver:
         yield saver
-    finally:
-        saver.close()
 
 
 def test_a_saver_that_keeps_its_first_answer_loses_nothing(
@@ -143,11 +140,8 @@ class LeavesWritesBehind(SqliteReference):
 @contextmanager
 def leaves_writes_behind(workspace: Workspace) -> Iterator[Any]:
     """Open one."""
-    saver = LeavesWritesBehind.at(workspace.path)
-    try:
+    with closing(LeavesWritesBehind.at(workspace.path)) as saver:
         yield saver
-    finally:
-        saver.close()
 
 
 def test_what_a_deletion_leaves_that_nobody_kills_is_not_blamed_on_a_kill(

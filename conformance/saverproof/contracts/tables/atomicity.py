@@ -144,7 +144,7 @@ FAILED_READS_RAISE = Contract(
 
 TABLE = FamilyTable(
     name="atomicity",
-    title="a write that fails leaves nothing behind",
+    title="a call that fails leaves nothing behind, and says so",
     phase="fault",
     long=True,
     contracts=contracts_in(globals()),

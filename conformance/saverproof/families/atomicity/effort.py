@@ -31,6 +31,7 @@ class FaultEffort:
     refusals: int = 0
     failovers: int = 0
     meetings: int = 8
+    # Eight of each read show every wrong saver that there is.
     reads: int = 8
     rare: bool = False
     lasting: bool = False

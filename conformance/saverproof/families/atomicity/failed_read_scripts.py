@@ -23,6 +23,7 @@ from saverproof.scripts.writer import ScriptWriter
 from saverproof_faults import Places
 
 _MOST_TRIED = 4
+"""Scripts that are run: the plainest faults come first, and each run takes a second or so."""
 
 
 @dataclass(slots=True)
@@ -31,7 +32,6 @@ class FailedRead:
 
     start: Program
     step: Step
-    operation: str
     databases: tuple[str, ...]
     places: Places = field(default_factory=Places)
 

@@ -39,8 +39,8 @@ _HARMLESS = frozenset({Event.BEGIN, Event.COMMIT, Event.ROLLBACK, Event.TRANSACT
 _NOT_TOLD = frozenset({Fault.SILENCE, Fault.IO_SHORT})
 """What the saver is not told of: nothing is answered, or fewer bytes than it asked for."""
 _NOTHING_ASKED = (
-    "no read asks the storage for anything that could be refused: it is answered from memory, or "
-    "from a file that is mapped into it"
+    "no read was seen to ask the storage for anything that could be refused: it is answered from "
+    "memory, from a file that is mapped into it, or by what no layer of the kit sees"
 )
 _WIDTH = 500
 
@@ -103,7 +103,7 @@ class ReadSweep:
         """
         store = stack.enter_context(prepared(scenario, bench))
         trial = ReadTrial(bench, scenario, store, TrialObservation())
-        read = FailedRead(scenario.start, scenario.step, scenario.operation, store.databases)
+        read = FailedRead(scenario.start, scenario.step, store.databases)
 
         def counted(_: FaultTrial) -> None:
             where = (trial.workspace.path.name, store.databases)
@@ -134,11 +134,13 @@ class ReadSweep:
         try:
             self.bench.on_worker(lambda: trial.run(lambda each: inject(each, injection)))
         except HungError:
+            fired = trial.observation.fired or trial.observation.has_fired()
             self.bench.renew()
-            return ReadAnswer(fired=True, hung=True)
+            # Whoever waits for a storage that goes on failing may be right to wait.
+            return ReadAnswer(fired, fired and not _goes_on(injection), "never returned", hung=True)
         observation = trial.observation
         wrong = observation.fired and observation.returned and trial.answered != self.clean
-        return ReadAnswer(observation.fired, wrong, _told(trial) if wrong else "")
+        return ReadAnswer(observation.fired, wrong, f"returned {_told(trial)}" if wrong else "")
 
 
 def _is_told(injection: Injection) -> bool:
@@ -164,7 +166,7 @@ def _told(trial: ReadTrial) -> str:
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
     """What a read came to: whether the fault struck, whether it was answered otherwise than
-    without a fault, and how; ``hung`` says that it never returned.
+    without a fault, or never, and how; ``hung`` says that it never returned.
     """
 
     fired: bool
@@ -207,7 +209,7 @@ class FailedReads:
                     if isinstance(problem, UnansweredError):
                         self.bench.renew()
         if not self._asked:
-            tally.rule_out(READS_RAISE, _NOTHING_ASKED)
+            tally.not_exercised([READS_RAISE], _NOTHING_ASKED)
         self._tell()
 
     def _sweep(self, sweep: ReadSweep, most: int) -> None:
@@ -218,7 +220,7 @@ class FailedReads:
                 return
             answer = sweep.answer_under(injection)
             self.record.beat(self.bench.calls)
-            if answer.hung:
+            if answer.hung and not answer.wrong:
                 tally.unsure((READS_RAISE,), f"{operation} hangs: {injection.describe()}")
                 return
             if answer.fired:
@@ -245,23 +247,31 @@ class FailedReads:
             contract=READS_RAISE,
             api=self.plan.api,
             phase="fault",
-            summary=f"{scenario.operation} ({scenario.title}): {_SUMMARY}",
+            summary=f"{scenario.operation} ({scenario.title}): {_summary(answer)}",
             expected=_EXPECTED,
-            observed=f"it returned {answer.said}"[:_WIDTH],
+            observed=f"it {answer.said}"[:_WIDTH],
             steps=(
                 *map(describe, scenario.start),
                 f"fault: {injection.describe()}",
-                f"{describe(scenario.step)}  -> returned {answer.said}",
+                f"{describe(scenario.step)}  -> {answer.said}",
             ),
             program={
                 "program": to_json((*scenario.start, scenario.step)),
                 "fault": injection.as_data(),
             },
-            reproducer=reproducer(self.target, sweep.read, injection, self.plan.api),
+            # A script would hang as well; a replay is under a watch.
+            reproducer=""
+            if answer.hung
+            else reproducer(self.target, sweep.read, injection, self.plan.api),
         )
 
 
-_SUMMARY = "the storage failed, and it answered as if that were all there is"
+def _summary(answer: ReadAnswer) -> str:
+    if answer.hung:
+        return "the storage failed once, and it waits for ever"
+    return "the storage failed, and it answered as if that were all there is"
+
+
 _EXPECTED = "an error, or what is stored"
 
 
@@ -294,8 +304,9 @@ def _answered(sweep: ReadSweep, tried: Sequence[Injection]) -> ReplayAnswer:
             answer = sweep.answer_under(injection)
             fired += answer.fired
             if answer.wrong:
-                said = f"it returned {answer.said}"
-                return ReplayAnswer(Status.FAILING, _SUMMARY, _EXPECTED, said)
+                return ReplayAnswer(
+                    Status.FAILING, _summary(answer), _EXPECTED, f"it {answer.said}"
+                )
     except SlowError as slow:
         return unclear(f"a call took too long to tell: {slow}")
     if not fired:
