@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from saverproof.mistakes.reference.store import Store
-from saverproof.mistakes.registry import BOTH
-from tests.wrong_savers.registry import Opener, WorkspaceLike, opener
+from saverproof.mistakes.registry import BOTH, Opener, WorkspaceLike, opener
 
 SaverClass = TypeVar("SaverClass", bound=type)
 PLAIN = {

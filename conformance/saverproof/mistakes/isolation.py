@@ -197,6 +197,28 @@ class NodeAndTaskOnly(ReferenceSaver):
         return ns
 
 
+@mistake(
+    "isolation/nested-namespaces",
+    "a namespace is a folder beside the root's `checkpoints`, which is searched with all below it",
+    also=SEEN,
+)
+class RootHoldsNamespace(ReferenceSaver):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        found, ns = super()._find(config), self._get_ns(config)
+        if ns or self._asked_id(config):
+            return found
+        below = self._shelf(self._thread_of(config), "checkpoints").checkpoints.values()
+        return max((row for row in (found, *below) if row), key=lambda row: row.id, default=None)
+
+    def _selected(self, config: Any) -> Rows:
+        rows = super()._selected(config)
+        if config is None or self._listed_ns(config) != "":
+            return rows
+        below = self._shelf(self._thread_of(config), "checkpoints").checkpoints.values()
+        asked = self._listed_id(config)
+        return [*rows, *(row for row in below if asked in (None, row.id))]
+
+
 # -- workspaces ---------------------------------------------------------------------------
 
 

@@ -208,6 +208,12 @@ class LimitPlusOne(ReferenceSaver):
         return rows if limit is None else rows[: limit + 1]
 
 
+@mistake("ordering/limit-is-a-prefix", "looks at the limit after a yield, so that 0 gives one")
+class LimitZeroIsOne(ReferenceSaver):
+    def _limited(self, rows: Rows, limit: int | None) -> Rows:
+        return rows if limit is None else rows[: max(limit, 1)]
+
+
 @mistake(
     "ordering/limit-is-a-prefix",
     "a page has at most two rows, whatever was asked",

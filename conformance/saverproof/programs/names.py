@@ -23,6 +23,8 @@ NESTED = (
     # Subgraphs that keep their state are named by their nodes alone.
     NameSet(("a",), ("", "child", "child|inner", "other|inner", "inner")),
     NameSet(("a",), ("", "child", "children", "child_2", f"child:{_TASK}")),
+    # Nodes named like the folders, tables or keys that a saver may have beside a namespace.
+    NameSet(("a",), ("", "checkpoints", "writes", "blobs", "latest")),
 )
 """Namespaces of forms that LangGraph makes, which a saver may take for one another."""
 

@@ -52,7 +52,10 @@ def the_same_ids_in_two_namespaces(p: Probe) -> Any:
     return got, [p.places(p.config("a", ns)) for ns in ("", "n", "n:1")]
 
 
-NESTED = ("n", "m", "n:t1", "n:t2", "n:t1|m:t1", "n:t1|m:t2", "n:t1|1", "o:t1|m:t1", "n:t1|2")
+NESTED = (
+    *("n", "m", "n:t1", "n:t2", "n:t1|m:t1", "n:t1|m:t2", "n:t1|1", "o:t1|m:t1", "n:t1|2"),
+    *("", "checkpoints"),
+)
 
 
 @scene("isolation/nested-namespaces")
