@@ -131,6 +131,13 @@ class DeleteLeavesEarlyWrites(Leaving):
         return id in shelf.checkpoints
 
 
+@mistake("deletion/no-ghosts", "what lists no checkpoint is taken for empty, and left", also=LEFT)
+class DeleteLeavesWhatIsUnlisted(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        found = super()._shelves_to_delete(thread)
+        return found if any(shelf.checkpoints for shelf in found) else []
+
+
 @mistake("deletion/no-ghosts", "writes of the nested namespaces are forgotten", also=LEFT)
 class DeleteLeavesNestedWrites(Leaving):
     def _goes(self, shelf: Shelf, id: str) -> bool:

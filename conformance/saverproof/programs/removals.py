@@ -112,8 +112,13 @@ REMOVALS: tuple[Program, ...] = (
 """Each way to remove or copy, with reads before and puts after."""
 
 _EARLY = (checkpoint(THREAD, 1), batch(THREAD, 2, 1, 2))
-EARLY_DELETED: Program = (*_EARLY, DeleteThread(THREAD), checkpoint(THREAD, 2), *_reads(THREAD))
-"""Writes come before their checkpoint, which is put only when the thread has been deleted."""
+EARLY_DELETED: Program = (
+    *(*_EARLY, DeleteThread(THREAD), checkpoint(THREAD, 2), *_reads(THREAD)),
+    *(batch(OTHER, 1, 1, 2), DeleteThread(OTHER), checkpoint(OTHER, 1), *_reads(OTHER)),
+)
+"""Writes come before their checkpoint, which is put only when the thread has been deleted: one with
+another checkpoint, and one that has none.
+"""
 EARLY_COPIED: Program = (*_EARLY, CopyThread(THREAD, NEW), checkpoint(NEW, 2, 1), *_reads(NEW))
 """The same, and the thread is copied before: the copy has them, as its source would."""
 

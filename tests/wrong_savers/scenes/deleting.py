@@ -39,7 +39,10 @@ def the_same_ids_after_a_delete(p: Probe) -> Any:
     p.write(1, [("x", n) for n in range(101)], thread="d")
     p.delete("d")
     p.put(1, thread="d")
-    return everything(p, "a", "c", "d")
+    p.write(1, [("x", 1)], thread="e")
+    p.delete("e")
+    p.put(1, thread="e")
+    return everything(p, "a", "c", "d", "e")
 
 
 def delete_runs(p: Probe, *runs: str) -> Any:
