@@ -9,7 +9,7 @@ from typing import Any
 
 from field_packages import FIELD, Release
 
-from saverproof_reports.wording import saver_sentence
+from saverproof_reports.wording import left_out_phrase, saver_sentence
 
 RESULTS = FIELD / "results"
 DRAWN = FIELD / "drawn.json"
@@ -40,6 +40,8 @@ def reduced(
         "profile": report["run"]["profile"],
         "seconds": round(report["run"]["duration_s"]),
         "sentence": saver_sentence(judged),
+        "left_out": left_out_phrase(judged),
+        "beside": [*dict.fromkeys(one["contract"] for one in judged.get("beside", ()))],
         "broken": [
             _broken(one, scripts or {})
             for one in judged["contracts"]

@@ -99,6 +99,7 @@ def test_of_a_report_only_what_the_page_needs_stays() -> None:
     ]
     assert [one.get("script") for one in reduced["broken"]] == [1, None]
     assert "upsert/put-replaces" in reduced["others"]["must"]["held"]
+    assert (reduced["left_out"], reduced["beside"]) == ("", [])
 
 
 @pytest.mark.parametrize(
