@@ -156,6 +156,12 @@ class NamespacesNormalized(NamespacesAs):
         return unicodedata.normalize("NFC", ns)
 
 
+@mistake("isolation/hostile-identifiers", "no part of a key is empty: the root is `__empty__`")
+class RootCalledEmpty(NamespacesAs):
+    def _filed_namespace(self, ns: str) -> str:
+        return ns or "__empty__"
+
+
 @mistake("isolation/hostile-identifiers", "checkpoint_ns LIKE ?", also={"identity/list-selects"})
 class NamespacesLike(ReferenceSaver):
     def _selected(self, config: Any) -> Rows:

@@ -219,6 +219,12 @@ class RootHoldsNamespace(ReferenceSaver):
         return [*rows, *(row for row in below if asked in (None, row.id))]
 
 
+@mistake("isolation/nested-namespaces", "the root is called `default`, as a node may be", also=SEEN)
+class RootCalledDefault(NamespacesAs):
+    def _filed_namespace(self, ns: str) -> str:
+        return ns or "default"
+
+
 # -- workspaces ---------------------------------------------------------------------------
 
 

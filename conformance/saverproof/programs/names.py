@@ -25,6 +25,8 @@ NESTED = (
     NameSet(("a",), ("", "child", "children", "child_2", f"child:{_TASK}")),
     # Nodes named like the folders, tables or keys that a saver may have beside a namespace.
     NameSet(("a",), ("", "checkpoints", "writes", "blobs", "latest")),
+    # Nodes named like what a saver may call the root.
+    NameSet(("a",), ("", "default", "root", "main")),
 )
 """Namespaces of forms that LangGraph makes, which a saver may take for one another."""
 
@@ -72,6 +74,7 @@ HOSTILE_NAMESPACES = (
     NameSet(("a",), ("", "child", "./child", "../child", "child/", "a\\b", "a/child")),
     NameSet(("a",), ("", "7", "07", "7.0")),
     NameSet(("a",), ("", "a" * 300 + "b", "a" * 300 + "c")),
+    NameSet(("a",), ("", "__default__", "__empty__", "__root__", "_", "-")),
 )
 """Namespaces of nodes whose names a saver may take for one another."""
 

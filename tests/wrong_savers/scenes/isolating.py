@@ -54,7 +54,7 @@ def the_same_ids_in_two_namespaces(p: Probe) -> Any:
 
 NESTED = (
     *("n", "m", "n:t1", "n:t2", "n:t1|m:t1", "n:t1|m:t2", "n:t1|1", "o:t1|m:t1", "n:t1|2"),
-    *("", "checkpoints"),
+    *("", "checkpoints", "default"),
 )
 
 
@@ -75,10 +75,11 @@ def threads_that_look_alike(p: Probe) -> Any:
         p.put(1, thread=thread, ns=ns, values={"x": thread})
     for thread in ("t" * 70 + "1", "t" * 70 + "2"):
         p.put(1, thread=thread, values={"x": thread})
-    for ns in HOSTILE:
+    namespaces = (*HOSTILE, "", "__empty__")
+    for ns in namespaces:
         p.put(1, thread="n", ns=ns, values={"x": ns})
     before = [p.held(thread) for thread in HOSTILE], p.held("k:l", "m"), p.held("k", "l:m")
-    nested = [(p.held("n", ns), p.places(p.config("n", ns))) for ns in HOSTILE]
+    nested = [(p.held("n", ns), p.places(p.config("n", ns))) for ns in namespaces]
     listed = [p.places(p.config(thread)) for thread in HOSTILE]
     before = before, p.held("k.l", "m"), p.held("t" * 70 + "1")
     p.put(1, thread="pq")
