@@ -19,11 +19,20 @@ from tests.conformance.selftest_support import hunted
 from saverproof.families.machines.trials import Trials
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE, programs
-from saverproof.programs.steps.codec import from_json
+from saverproof.programs.small import THREAD, batch
+from saverproof.programs.steps.codec import from_json, to_json
+from saverproof.programs.steps.definitions import ListTuples, Program, Put
 from saverproof.savers.targets.event_loop import EventLoop, Loop
 from saverproof.savers.targets.target import Target
 from saverproof.scripts import verification
 
+PLAINEST: dict[str, Program] = {
+    "list-always-raises": (Put(THREAD, "", 1), ListTuples(THREAD)),
+    "put-writes-always-raises": (Put(THREAD, "", 1), batch(THREAD, 1, 1, 1)),
+}
+"""Programs in place of the shortest ones: a call that always raises is told by the plainest call,
+where ``list(None)`` or an empty batch may raise alone.
+"""
 _LONGEST = 5_000
 """Characters of a program: the few that are longer show what takes many steps, and are left out."""
 
@@ -31,6 +40,8 @@ _LONGEST = 5_000
 def program_of(name: str) -> tuple[str, Any]:
     """The steps that show a mistake as JSON, or None if no program does."""
     mistake = next(each for each in MISTAKES if each.name == name)
+    if name in PLAINEST:
+        return name, to_json(PLAINEST[name])
     # A script is of no use here, and takes longer than to find the program.
     verification.complains_alone = lambda text, promise: True
     with TemporaryDirectory() as folder:

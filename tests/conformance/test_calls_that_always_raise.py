@@ -1,4 +1,4 @@
-"""A call that raises for some names is not told as one that always raises."""
+"""A call that raises for some names or questions is not told as one that always raises."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.tables.serialization import NAMES
 from saverproof.families.registry import judged
+from saverproof.mistakes import selecting
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.targets.target import Target
 
@@ -36,4 +37,20 @@ def test_the_names_are_blamed_if_other_checkpoints_are_read(tmp_path: Path) -> N
     target = Target(name="wrong", open=opener(NamesAsJsonPaths))
     outcome = judged(plan_of(target, "serialization", "sync", tmp_path), target)
     assert {one.contract for one in (*outcome.findings, *outcome.handed)} == {NAMES.id}
+    assert outcome.unsettled == {}
+
+
+class ForOneThread(selecting.ListDefaultsToRoot, selecting.ListNeedsAConfig):
+    """Lists one thread, and without a namespace its root alone."""
+
+
+def test_a_listing_that_needs_a_config_is_told_so(tmp_path: Path) -> None:
+    target = Target(name="wrong", open=opener(ForOneThread))
+    outcome = judged(plan_of(target, "identity", "sync", tmp_path), target)
+    assert {one.contract: one.mistake for one in outcome.findings} == {
+        "identity/list-selects": 'config["configurable"] of None',
+        "identity/list-without-namespace": (
+            "without a namespace only the root's checkpoints are listed"
+        ),
+    }
     assert outcome.unsettled == {}
