@@ -140,6 +140,17 @@ class ParentInTheRoot(ReferenceSaver):
         return None if row.parent is None else self._address(row.thread, "", row.parent)
 
 
+@mistake(
+    "identity/parent",
+    "the parent is taken from the metadata's `parents`, which are checkpoints of graphs around",
+    also={"delta-history/matches-walk"},
+)
+class ParentFromMetadata(ReferenceSaver):
+    def _parent_config(self, row: CheckpointRow) -> Any:
+        parent = self._load_metadata(row.metadata).get("parents", {}).get(row.ns)
+        return None if parent is None else self._address(row.thread, row.ns, parent)
+
+
 @mistake("identity/parent", "list does not select the parent's column")
 class NoParentInList(ReferenceSaver):
     def _listed(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
