@@ -47,7 +47,8 @@ def batch(task: int, *writes: tuple[str, int]) -> PutWrites:
     return PutWrites("a", "", 1, task, tuple((name, Value("integer", n)) for name, n in writes))
 
 
-AGAIN: Program = (Put("a", "", 1), batch(1, ("messages", 1)), batch(1, ("messages", 2)))
+PUT = Put("a", "", 1)
+AGAIN: Program = (PUT, batch(1, ("messages", 1)), batch(1, ("messages", 2)))
 
 
 def put_value(number: int) -> Put:
@@ -129,6 +130,20 @@ def test_what_a_finding_is_about_is_not_left_to_the_contract_of_its_mistake(tmp_
     assert {found.contract for found in outcome.findings} == {ordering.ALL_THREADS_NEWEST_FIRST.id}
     assert not outcome.unsettled
     assert not outcome.extra["differences"]["elsewhere"]
+
+
+def test_a_mistake_is_chosen_though_another_changes_the_same_writes(
+    loop: EventLoop, tmp_path: Path
+) -> None:
+    numbered = BY_NAME["no-special-indexes"]
+    bench = bench_of(both(numbered.name, REPLACED.name), loop, tmp_path)
+    diagnosis = bench.diagnosis
+    diagnosis.pool = [numbered]
+    # Of the two writes in one place, this mistake alone would keep the other one.
+    for other in ("__error__", "__interrupt__", "__scheduled__", "notes"):
+        diagnosis.note(bench.replay((PUT, batch(1, ("__resume__", 1)), batch(1, (other, 2)))))
+    run = bench.replay((PUT, batch(1, ("notes", 1), ("__resume__", 2))))
+    assert diagnosis.extend(run, run.breaches[0], numbered.breaks, ()) is numbered
 
 
 def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ def test_what_was_shortened_among_others_is_what_is_shortened_alone(
     assert (few < times / 3) is seldom
 
 
+def test_a_mistake_predicts_names_as_they_are_in_a_shared_store(tmp_path: Path) -> None:
+    wrong = next(one for one in WRONG if one.name == "parent-in-the-root")
+    facts = facts_from(EVERY_OPERATION) | {"opens_ms": 50.0}
+    plan = plan_of(target_of(wrong), "identity", "sync", tmp_path, facts=facts)
+    outcome = hunt(plan, target_of(wrong), steps=2_000)
+    assert [one.mistake for one in outcome.findings] == [wrong.note]
+    assert outcome.extra["differences"]["unknown"] == 0
+
+
 def test_what_only_a_saver_shows_that_was_just_opened_is_found(tmp_path: Path) -> None:
     target = Target(name="wrong", open=opener(ForgetsTheSecond))
     finding, _ = found(target, "identity/put-returns-address", tmp_path, 50.0)

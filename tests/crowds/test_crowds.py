@@ -96,21 +96,6 @@ def test_what_two_mistakes_answer_exactly_hides_no_third() -> None:
     assert not {name: why for name, why in found.reasons.items() if "may hide" in why}
 
 
-class OrderAlone(Crowd):
-    """Is judged by the family of the order alone, whose contract none of its mistakes is about."""
-
-    @property
-    def families(self) -> list[str]:
-        return ["ordering"]
-
-
-def test_what_two_mistakes_change_together_is_told_as_one_of_theirs() -> None:
-    """Each predicts other values than are shown where the other has changed them as well."""
-    mistakes = crowd(("no-special-indexes", "regular-write-replaced")).mistakes
-    [order] = judge(OrderAlone(mistakes)).findings["ordering/writes-sorted"]
-    assert order.mistake == "idx from enumerate() for every channel"
-
-
 def test_what_is_never_shown_stays_hidden() -> None:
     """Where every listing raises, nobody knows what one would show."""
     found = judge(crowd(("list-defaults-to-root", "limit-none-raises")))

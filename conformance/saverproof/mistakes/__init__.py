@@ -10,6 +10,7 @@ from __future__ import annotations
 from saverproof.mistakes import (
     batches,
     calls_that_raise,
+    changed_names,
     channels,
     clocks,
     deletion,
@@ -52,6 +53,7 @@ __all__ = [
     "Mistake",
     "batches",
     "calls_that_raise",
+    "changed_names",
     "channels",
     "clocks",
     "deletion",

@@ -70,6 +70,20 @@ class ListedNamespaceIsTheAskedOne(ReferenceSaver):
         return found._replace(config=self._address(own["thread_id"], asked, own["checkpoint_id"]))
 
 
+@mistake(
+    "identity/tuple-addresses-itself",
+    "the config of a tuple names no namespace",
+    also={"identity/list-selects"},
+)
+class TuplesWithoutNamespace(ReferenceSaver):
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        own = found.config["configurable"]
+        return found._replace(config=self._address(own["thread_id"], "", own["checkpoint_id"]))
+
+    def _listed(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return self._got(config, found)
+
+
 @mistake("identity/tuple-addresses-itself", "the listed config has no id")
 class ListedWithoutId(ReferenceSaver):
     def _listed(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
@@ -149,6 +163,22 @@ class ParentFromMetadata(ReferenceSaver):
     def _parent_config(self, row: CheckpointRow) -> Any:
         parent = self._load_metadata(row.metadata).get("parents", {}).get(row.ns)
         return None if parent is None else self._address(row.thread, row.ns, parent)
+
+
+@mistake("identity/parent", "there is no column for a parent", also={"delta-history/matches-walk"})
+class NoParents(ReferenceSaver):
+    def _parent_of(self, config: Any) -> str | None:
+        return None
+
+
+@mistake(
+    "identity/parent",
+    "get_tuple does not select the parent's column",
+    also={"delta-history/matches-walk"},
+)
+class GotWithoutParent(ReferenceSaver):
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return found._replace(parent_config=None)
 
 
 @mistake("identity/parent", "list does not select the parent's column")

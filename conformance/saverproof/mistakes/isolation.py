@@ -108,6 +108,20 @@ class GetByIdInAnyNamespace(ReferenceSaver):
         return next((s.checkpoints[asked] for s in shelves if asked in s.checkpoints), None)
 
 
+@mistake(
+    "isolation/namespaces",
+    "WHERE thread_id = ? AND checkpoint_id = ?: the first row, whatever its namespace",
+    also={"isolation/same-id-in-namespaces"},
+)
+class GetFirstOfTheId(ReferenceSaver):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        asked = self._asked_id(config)
+        if asked is None:
+            return super()._find(config)
+        shelves = self._shelves_of(self._thread_of(config))
+        return next((s.checkpoints[asked] for s in shelves if asked in s.checkpoints), None)
+
+
 @mistake("isolation/namespaces", "a put ends the pending writes of the whole thread")
 class PutClearsOtherNamespacesWrites(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:

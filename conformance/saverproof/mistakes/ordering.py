@@ -26,6 +26,30 @@ class ListedByInsertion(ReferenceSaver):
         return rows[::-1]
 
 
+@mistake(
+    "ordering/list-newest-first",
+    "ORDER BY rowid DESC, and INSERT OR REPLACE gives a row that is there a new one",
+    also=LISTING,
+)
+class ListedByRowId(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        row_ids = self._row_ids()
+        row_ids[row.thread, row.ns, row.id] = max(row_ids.values(), default=0) + 1
+        super()._store_checkpoint(shelf, row)
+
+    def _order(self, rows: Rows) -> Rows:
+        row_ids = self._row_ids()
+
+        def row_id(row: CheckpointRow) -> int:
+            return row_ids.get((row.thread, row.ns, row.id), 0)
+
+        return sorted(rows, key=row_id, reverse=True)
+
+    def _row_ids(self) -> dict[tuple[str, str, str], int]:
+        row_ids: dict[tuple[str, str, str], int] = self.store.extra.setdefault("row ids", {})
+        return row_ids
+
+
 @mistake("ordering/list-newest-first", "the key-value store gives rows in no order", also=LISTING)
 class ListedUnsorted(ReferenceSaver):
     def _order(self, rows: Rows) -> Rows:

@@ -61,6 +61,18 @@ class AsyncGetWithoutWrites(ReferenceSaver):
         return found and found._replace(pending_writes=[])
 
 
+@mistake(
+    SAME,
+    "aget_tuple does not select the parent's column",
+    apis=ASYNC,
+    also={"identity/parent", "delta-history/matches-walk"},
+)
+class AsyncGetWithoutParent(ReferenceSaver):
+    async def aget_tuple(self, config: Any) -> Any:
+        found = self.get_tuple(config)
+        return found and found._replace(parent_config=None)
+
+
 @mistake(SAME, "aput stores no parent", apis=ASYNC, also={"identity/parent"})
 class AsyncPutWithoutParent(ReferenceSaver):
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

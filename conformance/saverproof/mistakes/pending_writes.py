@@ -51,6 +51,27 @@ class WriteKeyedByChannel(ReferenceSaver):
         return (row.task_id, row.channel)
 
 
+@mistake(
+    "pending-writes/complete",
+    "rows are read into a dict by task and channel: the last of a channel stays",
+    also={"upsert/regular-write-first-wins"},
+)
+class WritesReadAsDict(ReferenceSaver):
+    def _ordered_writes(self, rows: Iterable[WriteRow]) -> list[WriteRow]:
+        ordered = super()._ordered_writes(rows)
+        return list({(row.task_id, row.channel): row for row in ordered}.values())
+
+
+@mistake(
+    "pending-writes/complete",
+    "a `return` that stands in the loop: the first write of a batch is stored alone",
+    also={"upsert/special-write-last-wins-mixed"},
+)
+class FirstOfTheBatchAlone(ReferenceSaver):
+    def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
+        return super()._rows_of_batch(writes, task_id, path)[:1]
+
+
 @mistake("pending-writes/complete", "the database takes ten rows a call, the rest is forgotten")
 class BatchCutAtTen(ReferenceSaver):
     def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
@@ -99,6 +120,26 @@ SPECIAL = {
 class NoSpecialIndexes(ReferenceSaver):
     def _write_index(self, channel: str, position: int) -> int:
         return position
+
+
+@mistake(
+    "pending-writes/special-index",
+    "idx from enumerate(), and a special write replaces what stands there",
+    also=SPECIAL,
+)
+class SpecialWritesByPosition(NoSpecialIndexes):
+    def _replaces(self, row: WriteRow) -> bool:
+        return row.channel in SPECIAL_INDEXES
+
+
+@mistake(
+    "pending-writes/special-index",
+    "idx from enumerate(), and INSERT OR REPLACE for every write",
+    also=SPECIAL,
+)
+class EveryWriteByPosition(NoSpecialIndexes):
+    def _replaces(self, row: WriteRow) -> bool:
+        return True
 
 
 @mistake(

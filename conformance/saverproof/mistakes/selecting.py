@@ -125,6 +125,16 @@ class RootListsEverything(ReferenceSaver):
         return config["configurable"].get("checkpoint_ns") or None
 
 
+@mistake(
+    "identity/list-selects",
+    "WHERE thread_id = ?: the namespace in the config is not looked at",
+    also={"ordering/pages-tile"},
+)
+class ListIgnoresNamespace(ReferenceSaver):
+    def _listed_ns(self, config: Any) -> str | None:
+        return None
+
+
 @mistake("identity/list-selects", "the id in the config is not looked at")
 class ListIgnoresId(ReferenceSaver):
     def _listed_id(self, config: Any) -> str | None:

@@ -169,6 +169,31 @@ class BatchReplacesTask(ReferenceSaver):
         super()._store_batch(shelf, checkpoint_id, rows)
 
 
+@mistake("upsert/regular-write-first-wins", "a retry's regular writes have no key and pile up")
+class RegularWritesPileUp(ReferenceSaver):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        if row.index < 0:
+            super()._store_write(stored, row)
+        else:
+            stored[(row.task_id, row.index, len(stored))] = row
+
+
+@mistake(
+    "upsert/regular-write-first-wins",
+    "each batch is appended to what the task wrote before",
+    also=MIXED
+    | {
+        "ordering/writes-sorted",
+        "pending-writes/special-index",
+        "upsert/special-write-last-wins",
+    },
+)
+class WritesAppended(ReferenceSaver):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        written = sum(old.task_id == row.task_id for old in stored.values())
+        stored[(row.task_id, written)] = replace(row, index=written)
+
+
 @mistake("upsert/regular-write-first-wins", "INSERT without OR IGNORE refuses the retry")
 class RetryRefused(ReferenceSaver):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:

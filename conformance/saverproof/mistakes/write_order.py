@@ -67,6 +67,18 @@ class WritesByIndexOnly(ReferenceSaver):
         return row.index
 
 
+@mistake("ordering/writes-sorted", "ORDER BY idx, task_id", also=PATHS)
+class WritesByIndexFirst(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.index, row.task_id)
+
+
+@mistake("ordering/writes-sorted", "ORDER BY task_path, task_id, idx DESC", also=BATCH)
+class WriteIndexDescending(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.path, row.task_id, -row.index)
+
+
 @mistake(
     "ordering/writes-sorted", "a key-value store: the index is text, and 10 is below 2", also=BATCH
 )

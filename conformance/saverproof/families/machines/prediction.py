@@ -200,6 +200,7 @@ class Predictor:
             finishes=run.finished,
             apis=run.apis,
             refusals=run.refusals,
+            prefix=run.prefix,
         )
 
     def replay(

@@ -32,6 +32,7 @@ class ProgramRun:
     everything was looked at after each step, ``watch_inputs`` that arguments were compared before
     and after calls, ``finished`` that the run came to its end. ``apis`` is empty for the trials'
     own APIs. ``refusals`` says of each prune and each deletion for runs whether it was refused.
+    ``prefix`` begins the names of its threads, in a store that several programs share.
     """
 
     program: Program
@@ -42,6 +43,7 @@ class ProgramRun:
     finished: bool = True
     apis: tuple[str, ...] = ()
     refusals: tuple[bool, ...] = ()
+    prefix: str = ""
     notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """Results computed from the run, kept by their users for the next question."""
 
@@ -175,21 +177,23 @@ class Trials:
         until: str | None = None,
         apis: tuple[str, ...] = (),
         finishes: bool = True,
+        prefix: str = "",
     ) -> ProgramRun:
         """Run given steps on a workspace of their own, without the illegal ones.
 
         With ``until`` the run ends at the first breach of that contract. With ``apis`` only these
-        are used. Without ``finishes`` the store is not looked at after the last step.
+        are used. Without ``finishes`` the store is not looked at after the last step. With
+        ``prefix`` the names of threads begin as they do in a store that programs share.
         """
         self.patience.check(self.calls)
         taken = tuple(program)
         shares = self._sharing and may_share(taken)
-        with self._store(apis or self.apis, shares=shares) as (store, prefix):
+        with self._store(apis or self.apis, shares=shares) as (store, own_prefix):
             session = Session(
                 store,
                 thorough=thorough,
                 watch_inputs=watch_inputs,
-                prefix=prefix,
+                prefix=own_prefix or prefix,
                 features=self.features,
                 shallow=self.shallow,
                 on_step=self.on_step,
@@ -227,6 +231,7 @@ def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = (
         finished,
         apis,
         tuple(session.refusals),
+        session.prefix,
     )
 
 

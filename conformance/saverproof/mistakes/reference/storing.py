@@ -140,5 +140,8 @@ class Storing(Addresses):
 
     def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
         key = self._write_key(row)
-        if row.index < 0 or key not in stored:
+        if self._replaces(row) or key not in stored:
             stored[key] = row
+
+    def _replaces(self, row: WriteRow) -> bool:
+        return row.index < 0
