@@ -15,6 +15,12 @@ from saverproof.mistakes.registry import mistake
 HOSTILE = "isolation/hostile-identifiers"
 # The names in answers are those that were kept.
 ADDRESSES = {"identity/tuple-addresses-itself"}
+ONE_NAMESPACE = {
+    *ADDRESSES,
+    "identity/list-selects",
+    "identity/unknown-is-none",
+    "isolation/same-id-in-namespaces",
+}
 
 
 class PutAnswersAsAsked(ReferenceSaver):
@@ -90,8 +96,7 @@ class ThreadsStoredAsFileNames(PutAnswersAsAsked, ThreadsKeptAs):
 @mistake(
     "isolation/namespaces",
     "there is no column for a namespace, and answers name the root",
-    also=ADDRESSES
-    | {"identity/list-selects", "identity/unknown-is-none", "isolation/same-id-in-namespaces"},
+    also=ONE_NAMESPACE,
 )
 class NoNamespaces(ReferenceSaver):
     def _ns_or_root(self, config: Any) -> str:
@@ -104,8 +109,7 @@ class NoNamespaces(ReferenceSaver):
 @mistake(
     "isolation/namespaces",
     "there is no column for a namespace, and put answers as it was asked",
-    also=ADDRESSES
-    | {"identity/list-selects", "identity/unknown-is-none", "isolation/same-id-in-namespaces"},
+    also=ONE_NAMESPACE,
 )
 class NamespacesForgotten(PutAnswersAsAsked, NoNamespaces):
     pass

@@ -33,8 +33,8 @@ class ListedByInsertion(ReferenceSaver):
 )
 class ListedByRowId(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
-        row_ids = self._row_ids()
-        row_ids[row.thread, row.ns, row.id] = max(row_ids.values(), default=0) + 1
+        last = self.store.extra.get("last row id", 0) + 1
+        self.store.extra["last row id"] = self._row_ids()[row.thread, row.ns, row.id] = last
         super()._store_checkpoint(shelf, row)
 
     def _order(self, rows: Rows) -> Rows:
