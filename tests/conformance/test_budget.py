@@ -113,7 +113,7 @@ def within_no_time(family: str, folder: Path) -> Outcome:
     [
         ("isolation", {"isolation/hostile-identifiers", "isolation/hostile-filter-keys"}),
         ("pending-writes", set()),
-        ("graph", {"graph/same-run"}),
+        ("graph", set()),
         ("atomicity", {"atomicity/all-or-nothing"}),
     ],
 )

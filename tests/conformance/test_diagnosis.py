@@ -297,3 +297,17 @@ def test_the_programs_of_mistakes_accuse_no_right_saver(loop: EventLoop, tmp_pat
         for name, program in programs().items()
     }
     assert {name: breaches for name, breaches in accused.items() if breaches} == {}
+
+
+def test_what_follows_from_a_mistake_of_another_contract_is_not_held(tmp_path: Path) -> None:
+    # Whether a saver sorts by task, or keeps one path of each, this family cannot tell.
+    outcome = outcome_of(BY_NAME["writes-without-path"].saver, "pending-writes", tmp_path)
+    assert pending_writes.ONE_TASK_TWO_PATHS.id not in outcome.checked
+    assert ordering.WRITES_SORTED.id in outcome.unexercised[pending_writes.ONE_TASK_TWO_PATHS.id]
+
+
+def test_a_mistake_whose_own_program_is_answered_right_is_not_chosen(tmp_path: Path) -> None:
+    # Both give one checkpoint where none was asked for, and one of them two where one was.
+    wrong = BY_NAME["limit-zero-is-one"]
+    outcome = outcome_of(wrong.saver, "ordering", tmp_path)
+    assert [found.mistake for found in outcome.findings] == [wrong.note]

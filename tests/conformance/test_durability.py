@@ -95,6 +95,17 @@ def test_a_flaw_is_blamed_on_its_contract(
     assert "SIGKILL" in finding.steps[-2]
 
 
+@pytest.mark.usefixtures("shared_harness")
+def test_no_graph_goes_on_where_a_kill_leaves_a_store_that_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "reproducer", lambda *given: "")
+    # Graphs are killed between their calls: hardly one of them is killed where it would show.
+    outcome = judged(f"{WRONG}:state_file_in_place", tmp_path, monkeypatch, swept=40, graphs=1)
+    assert "reopens" in blamed(outcome)
+    assert "resume" in blamed(outcome) or "durability/resume" in outcome.unexercised
+
+
 class Waiting(Database):
     """Waits for a process that was killed to let go of its lock."""
 

@@ -15,13 +15,13 @@ from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resumin
 from saverproof.families.durability.power import Power, longer_run
 from saverproof.families.durability.power_disks import CUT, KEEPS, POWER
 from saverproof.families.durability.power_reporting import power_findings, power_section
-from saverproof.families.durability.record import KILLED, KillRecord
+from saverproof.families.durability.record import KILLED, REOPENS, KillRecord
 from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
 from saverproof.families.durability.shortening import shortened
 from saverproof.families.durability.sweep import KillSweep
 from saverproof.families.items import ItemPlan
-from saverproof.families.tally import Tally
+from saverproof.families.tally import Tally, hidden
 from saverproof.families.untried import why_untried
 from saverproof.savers.execution.storage_errors import room_in
 from saverproof.savers.targets.target import Target
@@ -126,6 +126,10 @@ class DurabilityJudging:
         )
         resuming.run()
         self.tally.findings += resuming.scripted()
+        if REOPENS in self.record.found:
+            # Graphs are killed between their calls, which seldom leaves such a store.
+            why = "kills left a store that cannot be used, in which no graph goes on"
+            self.tally.hide((RESUME, NO_RERUN), hidden(why, REOPENS), [REOPENS])
 
     def _effort(self, bench: KillBench) -> KillEffort:
         if not bench.slow:

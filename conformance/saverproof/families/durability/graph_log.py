@@ -43,7 +43,9 @@ class GraphCall:
         inside = f" in namespace {self.namespace!r}" if self.namespace else ""
         if self.method != WRITES:
             return f"{self.method} of a checkpoint{inside}"
-        return f"put_writes of {', '.join(self.channels)} by task {self.path or self.task}{inside}"
+        # A fan-out writes to one channel many times.
+        channels = ", ".join(dict.fromkeys(self.channels))
+        return f"put_writes of {channels} by task {self.path or self.task}{inside}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ from saverproof.families.tally import Tally
 from saverproof.savers.targets.event_loop import loop_for
 from saverproof.savers.targets.target import Target
 
+PLAYS = "plays of graphs"
+
 
 @dataclass(frozen=True, slots=True)
 class GraphEffort:
@@ -95,7 +97,7 @@ class GraphJudging:
             budget = self.tally.budget
             all_plays = budget.ordered(plays(self.plan), lambda play: play.scenario.contract)
             to_come = Counter(play.scenario.contract for play in all_plays)
-            for play in budget.within(all_plays, "plays of graphs", least=3):
+            for play in budget.within(all_plays, PLAYS, least=3):
                 contract = play.scenario.contract
                 to_come[contract] -= 1
                 if contract not in wanted or contract in self._found:
@@ -106,7 +108,19 @@ class GraphJudging:
                     self.tally.keep_settled([name for name, left in to_come.items() if not left])
                 else:
                     self.tally.rule_out(contract, objection)
+            done, _ = budget.left_out.get(PLAYS, (len(all_plays), 0))
+            self._leave_out(all_plays[done:], all_plays[:done])
         self.tally.operations, self.tally.saver_s = self.bench.calls, self.bench.seconds
+
+    def _leave_out(self, unplayed: Sequence[Play], played: Sequence[Play]) -> None:
+        """Tell the tally for which contracts plays were left out that show what no other does.
+
+        Drawn plays are samples, however many there are.
+        """
+        missing = [play for play in unplayed if play.scenario in SCENARIOS and play not in played]
+        short = {play.scenario.contract for play in missing}
+        if short:
+            self.tally.not_exercised(short, self.tally.budget.reason)
 
     def _judge(self, play: Play, saver: Any) -> None:
         own = play.scenario.contract

@@ -293,6 +293,8 @@ class Diagnosis:
         """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
+        if len(alike) > 1:
+            alike = [each for each in alike if self._may_be_made(each.mistake)] or alike
         best, most = None, self._score(self.mistakes, wrongly=wrongly)
         for each in alike:
             if (score := self._score(each.order, to_beat=most, wrongly=wrongly)) > most:
@@ -303,6 +305,10 @@ class Diagnosis:
         self._take(Established(best.mistake, others), best.order)
         self._drop_what_it_explains(best.mistake)
         return best.mistake
+
+    def _may_be_made(self, mistake: Mistake) -> bool:
+        # The program of a heavy one takes seconds.
+        return mistake.heavy or self.may_be_made(mistake)
 
     def _drop_what_it_explains(self, added: Mistake) -> None:
         """Drop earlier mistakes that the added one makes needless. It stands for them from

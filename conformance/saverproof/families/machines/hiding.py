@@ -41,6 +41,9 @@ class Hiding:
         alone = self._with(own, mistake)
         if alone is None or not alone.breaches:
             return False
+        if _shows(own, alone):
+            # It was taken for another mistake, and nothing was said of this one's contract.
+            return not any(_refutes(run, self._with(run, mistake)) for run in self._kept())
         company = self._company(mistake, own, alone)
         if self._tells(own, alone, company):
             return False
@@ -110,6 +113,24 @@ def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
     """Return whether a run looked at a place where a mistake ``alone`` would show."""
     seen = [*run.breaches, *run.masked]
     return any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
+
+
+def _shows(run: ProgramRun, alone: ProgramRun) -> bool:
+    """Return whether a run shows all that a mistake ``alone`` would show."""
+    said = {*signatures(run), *map(signature, run.masked)}
+    return all(one in said for one in signatures(alone))
+
+
+def _refutes(run: ProgramRun, alone: ProgramRun | None) -> bool:
+    """Return whether a run answered right what a mistake ``alone`` would not."""
+    if alone is None:
+        return False
+    seen = [*run.breaches, *run.masked]
+    said = {*signatures(run), *map(signature, run.masked)}
+    return any(
+        signature(breach) not in said and not any(_spoils(other, breach) for other in seen)
+        for breach in alone.breaches
+    )
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:
