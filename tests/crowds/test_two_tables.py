@@ -166,6 +166,18 @@ def test_three_flaws_of_other_families_are_all_that_is_seen(tmp_path: Path) -> N
     assert not outcome.unsettled
 
 
+def test_an_order_that_only_a_listing_can_show_is_not_the_listings(tmp_path: Path) -> None:
+    class TwoFlaws(WritesByRowId):
+        async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+            found = await super().aget_tuple(config)
+            return found and found._replace(pending_writes=[])
+
+    outcome = judged(TwoFlaws, "pending-writes", "async", tmp_path)
+    assert {one.contract for one in outcome.findings} == {"pending-writes/complete"}
+    assert {one.contract for one in outcome.handed} == {"ordering/writes-sorted"}
+    assert not outcome.unsettled
+
+
 @pytest.mark.parametrize(
     "family", sorted({contract(flaw.breaks).family for flaw in FLAWS}), ids=str
 )

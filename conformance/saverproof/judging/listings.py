@@ -179,8 +179,19 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
     context.facts.masked += log.masked
     if address not in context.unreadable:
         for difference in log.differences:
-            difference.cause = difference.cause or Cause.LISTING_ALONE
+            if not _is_wrong_by_id(difference, straight):
+                difference.cause = difference.cause or Cause.LISTING_ALONE
     context.facts.differences += log.differences
+
+
+def _is_wrong_by_id(difference: Difference, by_id: FactLog) -> bool:
+    """Return whether a read by id shows wrong, too, what differs in a listing.
+
+    That is masked where it was noted before.
+    """
+    kinds = {other.kind for other in by_id.masked}
+    in_writes = difference.kind in facts.OF_WRITES and not kinds.isdisjoint(facts.OF_WRITES)
+    return in_writes or difference.kind in kinds
 
 
 def _trust_values_again(model: Model, record: Record, address: Address) -> None:

@@ -76,6 +76,6 @@ def _shown(trials: Trials, program: Program, contract: str) -> Breach | None:
         for breach in run.breaches:
             # What only shows when little is looked at was blamed for what it was.
             unasked = not thorough and breach.contract == contract
-            if unasked or search.may_blame(contract, run, breach):
+            if unasked or search.blamed(run.program[: breach.position], breach) == contract:
                 return breach
     return None

@@ -67,17 +67,6 @@ class Blaming:
             return SAME
         return self._culprit(program, breach)
 
-    def may_blame(self, contract: str, run: ProgramRun, breach: Breach) -> bool:
-        """Return whether a contract may be blamed for a breach: the rules do so, or a known mistake
-        that breaks it shows the breach, and nothing that the run did not.
-
-        What a program shows first may only follow from such a mistake.
-        """
-        if self.blamed(run.program[: breach.position], breach) == contract:
-            return True
-        mistakes = (each for each in self.diagnosis.pool if each.breaks == contract)
-        return any(self.diagnosis.may_explain(run, breach, each) for each in mistakes)
-
     def _own_behind(self, program: Program, name: str) -> str:
         """Return the contract of the author's rule without whose steps the breach is gone, or
         "".

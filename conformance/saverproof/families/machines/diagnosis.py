@@ -146,14 +146,6 @@ class Diagnosis:
         """Return whether a saver with this mistake alone shows a breach of a run as well."""
         return any(breach is each for each in self._compare(run, [mistake]).predicted)
 
-    def may_explain(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> bool:
-        """Return whether a saver with this mistake alone shows a breach of a run, and none that the
-        run did not show.
-        """
-        if not _may_be_tried(mistake) or not self.predicts(run, breach, mistake):
-            return False
-        return not self._compare(run, [mistake]).missed
-
     def _compare(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> Compared:
         # Comparisons are kept: the same runs are compared again and again.
         known: dict[tuple[str, ...], Compared] = run.notes.setdefault("compared", {})

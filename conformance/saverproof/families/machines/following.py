@@ -276,13 +276,16 @@ class Following(Showing):
         breach = self._first(run, name)
         if breach is None:
             return self._unsteady(program, name)
-        contract = self.blamed(short, breach)
+        blamed = contract = self.blamed(short, breach)
         mistake = self.diagnosis.extend(run, breach, contract, self.wanted)
         if mistake is not None and self.diagnosis.is_shown(mistake):
             contract = mistake.breaks
             if self._told_of(mistake) is not None:
                 return SHOWN
-        if mistake is not None and len(self.diagnosis.found) > 1:
+        if mistake is not None and contract != blamed and (own := self._own_breach(mistake)):
+            # What was seen first only follows from the mistake.
+            short, breach = own
+        elif mistake is not None and len(self.diagnosis.found) > 1:
             alone = self._alone(shown, name, mistake)
             if alone is None and contract == mistake.breaks:
                 # In company, the breach may be another mistake's.

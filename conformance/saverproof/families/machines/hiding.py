@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import compare, signature, signatures
+from saverproof.families.machines.prediction import Signature, compare, signature, signatures
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.judging import facts
 from saverproof.judging.facts import OF_WRITES, Raised
@@ -97,8 +97,7 @@ class Hiding:
         """
         if alone is None:
             return False
-        said = {*signatures(run), *map(signature, run.masked)}
-        if any(signature(breach) in said for breach in alone.breaches):
+        if not _told(run).isdisjoint(signatures(alone)):
             return True
         if any(_alike(run, self._with(run, *each)) for each in company):
             return False
@@ -111,26 +110,31 @@ def _alike(run: ProgramRun | None, predicted: ProgramRun | None) -> bool:
 
 def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
     """Return whether a run looked at a place where a mistake ``alone`` would show."""
-    seen = [*run.breaches, *run.masked]
-    return any(not any(_spoils(other, breach) for other in seen) for breach in alone.breaches)
+    return any(_is_looked_at(breach, run) for breach in alone.breaches)
+
+
+def _is_looked_at(breach: Breach, run: ProgramRun) -> bool:
+    """Return whether nothing else that is wrong kept a run from seeing a breach."""
+    return not any(_spoils(other, breach) for other in (*run.breaches, *run.masked))
+
+
+def _told(run: ProgramRun) -> set[Signature]:
+    """Return the signatures of all that a run showed."""
+    return {*signatures(run), *map(signature, run.masked)}
 
 
 def _shows(run: ProgramRun, alone: ProgramRun) -> bool:
     """Return whether a run shows all that a mistake ``alone`` would show."""
-    said = {*signatures(run), *map(signature, run.masked)}
-    return all(one in said for one in signatures(alone))
+    return _told(run).issuperset(signatures(alone))
 
 
 def _refutes(run: ProgramRun, alone: ProgramRun | None) -> bool:
     """Return whether a run answered right what a mistake ``alone`` would not."""
     if alone is None:
         return False
-    seen = [*run.breaches, *run.masked]
-    said = {*signatures(run), *map(signature, run.masked)}
-    return any(
-        signature(breach) not in said and not any(_spoils(other, breach) for other in seen)
-        for breach in alone.breaches
-    )
+    told = _told(run)
+    unseen = (breach for breach in alone.breaches if signature(breach) not in told)
+    return any(_is_looked_at(breach, run) for breach in unseen)
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:

@@ -96,6 +96,19 @@ class Showing(Blaming):
         breach = next((b for b in plain(predicted) if b.contract == name), None)
         return None if breach is None else (short, breach)
 
+    def _own_breach(self, mistake: Mistake) -> tuple[Program, Breach] | None:
+        """Return a short program that shows the contract of a mistake broken, and not only what
+        follows, with the breach; or None.
+        """
+        name = mistake.breaks
+        shown = [
+            run.program[: breach.position]
+            for run in self.diagnosis.wrong
+            for breach in self.diagnosis.compare(run).predicted
+            if breach.contract == name
+        ]
+        return self._alone(min(shown, key=len), name, mistake) if shown else None
+
     def _example(self, mistake: Mistake) -> tuple[Program, Breach] | None:
         """Return the program that is known to show a mistake, if the saver answers it so.
 
