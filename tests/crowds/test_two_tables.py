@@ -164,6 +164,7 @@ def test_three_flaws_of_other_families_are_all_that_is_seen(tmp_path: Path) -> N
     outcome = judged(ThreeFlaws, "upsert", "sync", tmp_path)
     assert not outcome.findings
     assert not outcome.unsettled
+    assert not outcome.extra["differences"]["elsewhere"]
 
 
 def test_an_order_that_only_a_listing_can_show_is_not_the_listings(tmp_path: Path) -> None:
@@ -176,6 +177,21 @@ def test_an_order_that_only_a_listing_can_show_is_not_the_listings(tmp_path: Pat
     assert {one.contract for one in outcome.findings} == {"pending-writes/complete"}
     assert {one.contract for one in outcome.handed} == {"ordering/writes-sorted"}
     assert not outcome.unsettled
+
+
+@pytest.mark.parametrize("family", ["upsert", "pending-writes"])
+def test_a_replaced_row_has_a_new_row_id_whichever_flaw_is_found_first(
+    family: str, tmp_path: Path
+) -> None:
+    class TwoFlaws(WritesByRowId):
+        def verb_for(self, channel: str) -> str:
+            return "REPLACE"
+
+    outcome = judged(TwoFlaws, family, "sync", tmp_path)
+    told = {one.contract for one in (*outcome.findings, *outcome.handed)}
+    assert told == {"ordering/writes-sorted", "upsert/regular-write-first-wins"}
+    assert not outcome.unsettled
+    assert not outcome.extra["differences"]["unknown"]
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,12 @@ class ParentInTheRoot(ReferenceSaver):
         return None if row.parent is None else self._address(row.thread, "", row.parent)
 
 
+@mistake("identity/parent", "there is no column for a parent", also={"delta-history/matches-walk"})
+class NoParents(ReferenceSaver):
+    def _parent_of(self, config: Any) -> str | None:
+        return None
+
+
 @mistake(
     "identity/parent",
     "the parent is taken from the metadata's `parents`, which are checkpoints of graphs around",
@@ -163,12 +169,6 @@ class ParentFromMetadata(ReferenceSaver):
     def _parent_config(self, row: CheckpointRow) -> Any:
         parent = self._load_metadata(row.metadata).get("parents", {}).get(row.ns)
         return None if parent is None else self._address(row.thread, row.ns, parent)
-
-
-@mistake("identity/parent", "there is no column for a parent", also={"delta-history/matches-walk"})
-class NoParents(ReferenceSaver):
-    def _parent_of(self, config: Any) -> str | None:
-        return None
 
 
 @mistake(

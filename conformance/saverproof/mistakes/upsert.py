@@ -126,8 +126,8 @@ class ReputDropsRegularWrites(ReferenceSaver):
 
 @mistake("upsert/regular-write-first-wins", "INSERT OR REPLACE for every write")
 class RegularWriteReplaced(ReferenceSaver):
-    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
-        stored[self._write_key(row)] = row
+    def _replaces(self, row: WriteRow) -> bool:
+        return True
 
 
 @mistake(
@@ -205,8 +205,8 @@ class RetryRefused(ReferenceSaver):
 
 @mistake("upsert/special-write-last-wins", "INSERT OR IGNORE for every write", also=MIXED)
 class SpecialWriteFirstWins(ReferenceSaver):
-    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
-        stored.setdefault(self._write_key(row), row)
+    def _replaces(self, row: WriteRow) -> bool:
+        return False
 
 
 @mistake("upsert/special-write-last-wins", "special writes have no key and pile up", also=MIXED)
@@ -222,10 +222,8 @@ class SpecialWritesPileUp(ReferenceSaver):
     "upsert/special-write-last-wins", "only errors were thought of as written twice", also=MIXED
 )
 class OnlyErrorsReplaced(ReferenceSaver):
-    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
-        key = self._write_key(row)
-        if row.index == -1 or key not in stored:
-            stored[key] = row
+    def _replaces(self, row: WriteRow) -> bool:
+        return row.index == -1
 
 
 @mistake(
