@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import Store, WriteRow
 from saverproof.mistakes.registry import mistake
 
 SAME = "parity/same-answers"
@@ -89,10 +89,14 @@ class AsyncPutWithoutParent(ReferenceSaver):
 )
 class AsyncWritesReplace(ReferenceSaver):
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> Any:
-        shelf = self._shelf_for_writing(self._thread_of(config), self._writes_ns(config))
-        stored = shelf.writes.setdefault(self._writes_id(config), {})
-        for row in self._rows_of_batch(writes, task_id, task_path):
-            stored[self._write_key(row)] = row
+        self.__dict__["replaces"] = True
+        try:
+            self.put_writes(config, writes, task_id, task_path)
+        finally:
+            self.__dict__["replaces"] = False
+
+    def _replaces(self, row: WriteRow) -> bool:
+        return self.__dict__.get("replaces", False) or super()._replaces(row)
 
 
 @mistake(

@@ -226,16 +226,31 @@ class OnlyErrorsReplaced(ReferenceSaver):
         return row.index == -1
 
 
+class OneStatementForABatch(ReferenceSaver):
+    """Replaces all that a batch writes once more, or nothing of it."""
+
+    def _batch_replaces(self, rows: list[WriteRow]) -> bool:
+        raise NotImplementedError
+
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        if not self._batch_replaces(rows):
+            stored = shelf.writes.get(checkpoint_id, {})
+            firsts: dict[Hashable, WriteRow] = {}
+            for row in rows:
+                firsts.setdefault(self._write_key(row), row)
+            rows = [row for key, row in firsts.items() if key not in stored]
+        super()._store_batch(shelf, checkpoint_id, rows)
+
+    def _replaces(self, row: WriteRow) -> bool:
+        return True
+
+
 @mistake(
     "upsert/special-write-last-wins-mixed", "one statement a batch, replacing if all are special"
 )
-class MixedBatchIgnores(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        stored = shelf.writes.setdefault(checkpoint_id, {})
-        replaces = all(row.index < 0 for row in rows)
-        for row in rows:
-            if replaces or self._write_key(row) not in stored:
-                stored[self._write_key(row)] = row
+class MixedBatchIgnores(OneStatementForABatch):
+    def _batch_replaces(self, rows: list[WriteRow]) -> bool:
+        return all(row.index < 0 for row in rows)
 
 
 @mistake(
@@ -243,13 +258,9 @@ class MixedBatchIgnores(ReferenceSaver):
     "one statement a batch, replacing if any is special",
     also={"pending-writes/complete", "upsert/regular-write-first-wins"},
 )
-class MixedBatchReplaces(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        stored = shelf.writes.setdefault(checkpoint_id, {})
-        replaces = any(row.index < 0 for row in rows)
-        for row in rows:
-            if replaces or self._write_key(row) not in stored:
-                stored[self._write_key(row)] = row
+class MixedBatchReplaces(OneStatementForABatch):
+    def _batch_replaces(self, rows: list[WriteRow]) -> bool:
+        return any(row.index < 0 for row in rows)
 
 
 @mistake(
@@ -257,9 +268,6 @@ class MixedBatchReplaces(ReferenceSaver):
     "the first write of a batch decides for all",
     also={"pending-writes/complete", "upsert/regular-write-first-wins"},
 )
-class FirstWriteDecides(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        stored = shelf.writes.setdefault(checkpoint_id, {})
-        for row in rows:
-            if rows[0].index < 0 or self._write_key(row) not in stored:
-                stored[self._write_key(row)] = row
+class FirstWriteDecides(OneStatementForABatch):
+    def _batch_replaces(self, rows: list[WriteRow]) -> bool:
+        return any(row.index < 0 for row in rows[:1])

@@ -37,6 +37,21 @@ class WritesByRowId(WritesByInsertion):
             stored[key] = stored.pop(key)
 
 
+@mistake(
+    "ordering/writes-sorted",
+    "ORDER BY rowid: each batch stores all rows of its task anew",
+    also={*BATCH, *PATHS},
+)
+class TasksByRowId(WritesByInsertion):
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        with self.store.lock:
+            super().put_writes(config, writes, task_id, task_path)
+            shelf = self._shelf(self._thread_of(config), self._writes_ns(config))
+            stored = shelf.writes.get(self._writes_id(config), {})
+            for key in [key for key, row in stored.items() if row.task_id == task_id]:
+                stored[key] = stored.pop(key)
+
+
 @mistake("ordering/writes-sorted", "ORDER BY … DESC, as for checkpoints", also={*BATCH, *PATHS})
 class WritesBackwards(ReferenceSaver):
     def _ordered_writes(self, rows: Any) -> list[WriteRow]:

@@ -14,7 +14,7 @@ from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.families.machines.violations import Violation, kind_of, plain, plain_breaches
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
-from saverproof.judging.facts import OWN
+from saverproof.judging.facts import OWN, WRITE_ORDER, WRITE_VALUE
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.programs import programs
@@ -106,7 +106,12 @@ class Blaming:
         kind = kind_of(breach)
         # A checkpoint that cannot be read may make different calls raise.
         kinds = REFUSED if kind in REFUSED else {kind}
-        return [b for b in self._left(run) if b.contract == breach.contract or kind_of(b) in kinds]
+        left = self._left(run)
+        if breach.difference.kind is WRITE_VALUE:
+            # Another value of the same write is no matter of order; one write in the place of
+            # another may be.
+            left = [b for b in left if b.difference.kind is not WRITE_ORDER]
+        return [b for b in left if b.contract == breach.contract or kind_of(b) in kinds]
 
     @staticmethod
     def _next_to_ask(

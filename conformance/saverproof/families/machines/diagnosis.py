@@ -171,10 +171,11 @@ class Diagnosis:
     def _revised(self, run: ProgramRun, compared: Compared) -> Compared:
         for place, known in enumerate(self.found):
             for other in known.instead:
-                if not _may_show(other, compared.left):
-                    continue
                 chosen = [*self.mistakes]
                 chosen[place] = other
+                # What is left may be shown by two of them together.
+                if not any(_may_show(each, compared.left) for each in chosen):
+                    continue
                 better = self._compare(run, chosen)
                 if len(better.left) < len(compared.left) and self._fits(chosen):
                     rest = tuple(each for each in known.instead if each is not other)
