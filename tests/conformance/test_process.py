@@ -1,11 +1,13 @@
 """The judge process: answers, and what happens when a saver ends or blocks it."""
 
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +15,23 @@ import psutil
 import pytest
 from tests.waiting import eventually, left_of
 
-from saverproof.errors import JudgeError, TargetError
+from saverproof.errors import JudgeError, SaverproofError, TargetError
+from saverproof.families.handlers import is_spent
+from saverproof.families.tally import tell_nobody
 from saverproof.process import heartbeat, silence
+from saverproof.process.channel import MessageChannel
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Request, Service, as_it_is
 
 WORK = """
-import ctypes, faulthandler, os, signal, subprocess, sys, threading, time
+import ctypes, faulthandler, os, resource, signal, subprocess, sys, threading, time
 from saverproof.errors import TargetError
 from saverproof.process import heartbeat
 from saverproof.process.requests import Handlers, Request, Service, as_it_is
 from saverproof.process.server import serve
+
+left_open = []
 
 def where(data, progress):
     return {"folder": os.getcwd(), "first": sys.path[0], "secret": os.environ.get("SECRET")}
@@ -44,6 +51,16 @@ def refuse(data, progress):
 
 def fail(data, progress):
     raise RuntimeError("broken")
+
+def use_up(data, progress):
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limits[0] == limits[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (50, limits[1]))
+    try:
+        while True:
+            left_open.append(os.dup(1))
+    except OSError as error:
+        raise RuntimeError("cannot open the store") from error
 
 def leave(data, progress):
     raise SystemExit(5)
@@ -191,6 +208,41 @@ def test_any_other_exception_is_an_error_of_the_kit(
         judge.ask(asked(work), {})
     assert "work.py" in caught.value.details
     assert judge.ask(asked("echo"), {}) == {}
+
+
+def test_descriptors_that_are_used_up_are_no_error_of_the_kit(judge: JudgeProcess) -> None:
+    with pytest.raises(
+        SaverproofError, match=r"^no descriptor is left: .*resources/flat"
+    ) as caught:
+        judge.ask(asked("use_up"), {})
+    assert not isinstance(caught.value, JudgeError)
+    assert judge.ask(asked("echo"), {}) == {}
+
+
+def test_a_channel_takes_any_descriptor() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
+    with ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        for _ in range(1024):
+            stack.callback(os.close, os.dup(1))
+        ours, theirs = map(MessageChannel, socket.socketpair())
+        theirs.send({"read by": "poll"})
+        assert ours.receive(1.0) == {"read by": "poll"}
+        assert ours.receive(0.0) is None
+        theirs.close()
+        with pytest.raises(EOFError):
+            ours.receive(1.0)
+        ours.close()
+
+
+def test_a_process_with_many_descriptors_left_open_is_spent() -> None:
+    assert not is_spent(None, tell_nobody)
+    with ExitStack() as stack:
+        for _ in range(600):
+            stack.callback(os.close, os.dup(1))
+        assert is_spent(None, tell_nobody)
+    assert not is_spent(None, tell_nobody)
 
 
 def test_a_crash_is_told_with_the_stack(judge: JudgeProcess) -> None:

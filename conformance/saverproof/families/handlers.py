@@ -22,6 +22,7 @@ from saverproof.families.requests import (
     Recorded,
 )
 from saverproof.families.trial_processes import release_harness
+from saverproof.process import descriptors
 from saverproof.process.requests import Handlers, Progress
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.opening import drop
@@ -55,9 +56,10 @@ def replay(recorded: Recorded, progress: Progress) -> ReplayAnswer:
 def is_spent(nothing: None, progress: Progress) -> bool:
     """Return whether this process cannot be used for another item.
 
-    That is so if a thread that was given up still runs, or one whose calls cannot be failed.
+    That is so if a thread that was given up still runs, or one whose calls cannot be failed, or if
+    descriptors were left open: in the next item none may be free any more.
     """
-    return any_left() or any_covered()
+    return any_left() or any_covered() or descriptors.are_left()
 
 
 def release(nothing: None, progress: Progress) -> None:

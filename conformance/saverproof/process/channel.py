@@ -4,7 +4,7 @@ Not over stdout: savers print.
 """
 
 import json
-import select
+import selectors
 import socket
 import threading
 from typing import Any
@@ -12,11 +12,17 @@ from typing import Any
 Message = dict[str, Any]
 
 
+# select() takes no descriptor above 1,023, and a saver may have left as many open.
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
+
 class MessageChannel:
     """One end of a connection. Several threads may send; only one may receive."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
+        self._arrivals: selectors.BaseSelector = _Selector()
+        self._arrivals.register(connection, selectors.EVENT_READ)
         self._received = bytearray()
         self._lock = threading.Lock()
 
@@ -40,8 +46,7 @@ class MessageChannel:
         """
         end = self._received.find(b"\n")
         while end < 0:
-            readable, _, _ = select.select([self._socket], [], [], timeout_s)
-            if not readable:
+            if not self._arrivals.select(timeout_s):
                 return None
             try:
                 part = self._socket.recv(1 << 16)
@@ -59,4 +64,5 @@ class MessageChannel:
 
     def close(self) -> None:
         """Close this end. Closing twice does nothing."""
+        self._arrivals.close()
         self._socket.close()

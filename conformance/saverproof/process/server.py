@@ -11,7 +11,7 @@ import traceback
 from typing import Any
 
 from saverproof.errors import SaverproofError
-from saverproof.process import heartbeat
+from saverproof.process import descriptors, heartbeat
 from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Heartbeat
@@ -34,6 +34,7 @@ def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent
     gets STACKS_SIGNAL. ``parent`` is the pytest process.
     """
     _die_with(parent)
+    descriptors.allow_most()
     faulthandler.enable(file=stacks, all_threads=True)
     faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
     Heartbeat(counter).install()
@@ -74,7 +75,13 @@ def _answer(request: Message, handlers: Handlers, channel: MessageChannel) -> Me
             return {"answer": None}
         return {"answer": handlers.answer_json(request["request"], request["data"], progress)}
     except SaverproofError as error:
-        told = {"kind": type(error).__name__, "message": error.message}
-        return {"refusal": told | {"details": getattr(error, "details", "")}}
-    except BaseException:  # noqa: BLE001 - told to the pytest process, which reports it
+        return _refusal(error)
+    except BaseException as error:  # noqa: BLE001 - told to the pytest process, which reports it
+        if why := descriptors.used_up(error):
+            return _refusal(SaverproofError(why))
         return {"failure": traceback.format_exc(limit=-30)}
+
+
+def _refusal(error: SaverproofError) -> Message:
+    told = {"kind": type(error).__name__, "message": error.message}
+    return {"refusal": told | {"details": getattr(error, "details", "")}}

@@ -180,13 +180,21 @@ class Judge:
                 listener(figures)
 
         silence_s = patience_s or self._run.watchdog_s
-        outcome = process.ask(JUDGE, plan, silence_s=silence_s, listener=heard)
+        try:
+            outcome = process.ask(JUDGE, plan, silence_s=silence_s, listener=heard)
+        except SaverproofError:
+            self._close_if_spent(process)
+            raise
         output = process.take_output()
-        # What becomes of the process now is no longer this item's affair.
-        with suppress(JudgeGone):
-            if process.ask(IS_SPENT, None, limit_s=30.0):
-                process.close()
+        self._close_if_spent(process)
         return outcome, output
+
+    @staticmethod
+    def _close_if_spent(process: Child) -> None:
+        # What becomes of the process now is no longer this item's affair.
+        with suppress(JudgeGone, SaverproofError):
+            if not process.closed and process.ask(IS_SPENT, None, limit_s=30.0):
+                process.close()
 
     def _running(self) -> Child:
         if self._process is None or self._process.closed:

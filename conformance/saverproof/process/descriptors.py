@@ -1,0 +1,50 @@
+"""The descriptors of a judge process: a saver that closes nothing uses up all that it may have."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+if sys.platform != "win32":
+    import resource
+
+_MOST_LEFT = 500
+"""Descriptors with which a process is taken for one that a saver leaks in. A judge has about 20,
+pools of connections have dozens; a leak of one a call has thousands after one item.
+"""
+_OPEN = Path("/dev/fd")
+
+
+def allow_most() -> None:
+    """Let this process have as many open descriptors as it may: a leak is to be told, and no more
+    than that is to fail.
+    """
+    if sys.platform != "win32":
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with suppress(ValueError, OSError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def are_left() -> bool:
+    """Return whether more descriptors are open than a saver keeps that closes its own."""
+    return _OPEN.is_dir() and len(os.listdir(_OPEN)) > _MOST_LEFT
+
+
+def used_up(error: BaseException) -> str:
+    """Return what to say of an error that came of having no descriptor left; "" for any other."""
+    if all(getattr(each, "errno", None) != errno.EMFILE for each in _chain(error)):
+        return ""
+    return (
+        "no descriptor is left: what the saver opened it has not closed "
+        "(resources/flat, in a run of its own, says where that was)"
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
