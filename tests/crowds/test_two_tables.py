@@ -262,6 +262,17 @@ def test_a_replaced_row_has_a_new_row_id_whichever_flaw_is_found_first(
     assert not outcome.extra["differences"]["unknown"]
 
 
+def test_a_mistake_that_was_replaced_is_not_told(tmp_path: Path) -> None:
+    class TwoFlaws(IndexFromEnumerate, WritesAsDict):
+        pass
+
+    # A special write that is not replaced is what both do together.
+    outcome = judged(TwoFlaws, "interface", "sync", tmp_path)
+    told = {one.contract for one in (*outcome.findings, *outcome.handed)}
+    assert told == {"pending-writes/special-index", "pending-writes/complete"}
+    assert not outcome.unsettled
+
+
 def test_what_is_replaced_is_no_matter_of_a_wrong_order(tmp_path: Path) -> None:
     # Either is of another family. Written by another task, the second write comes too late: the
     # order then differs, and the value does not.
