@@ -10,7 +10,7 @@ _READ = ("summary", "steps", "expected", "observed", "stacks")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PhaseViolations:
     """The violations of one contract in one phase.
 
     Attributes:
@@ -30,13 +30,15 @@ class Entry:
         return list(dict.fromkeys(one["api"] for one in (*self.alike, *self.others)))
 
 
-def entries(violations: Sequence[Violation]) -> Iterator[Entry]:
+def entries(violations: Sequence[Violation]) -> Iterator[PhaseViolations]:
     """Yield the violations of one contract, those of one phase together."""
     for phase in dict.fromkeys(one["phase"] for one in violations):
         found = [one for one in violations if one["phase"] == phase]
         shown = min(found, key=lambda one: (len(one["steps"]), not one.get("reproducer")))
         alike = tuple(one for one in found if _read(one) == _read(shown))
-        yield Entry(shown, alike, tuple(one for one in found if _read(one) != _read(shown)))
+        yield PhaseViolations(
+            shown, alike, tuple(one for one in found if _read(one) != _read(shown))
+        )
 
 
 def _read(violation: Violation) -> list[Any]:

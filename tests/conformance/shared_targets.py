@@ -13,7 +13,7 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import target
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Shelf, Store
+from saverproof.mistakes.reference.store import ReferenceStore, Shelf
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.savers.workspace import Workspace
 
@@ -54,7 +54,7 @@ def one_file(workspace: Workspace) -> Iterator[Any]:
 class SharesWrites(ReferenceSaver):
     """Half of its keys lack the prefix of the workspace: those of pending writes."""
 
-    _everyones: ClassVar[Store] = Store()
+    _everyones: ClassVar[ReferenceStore] = ReferenceStore()
 
     def _shelf_for_writing(self, thread: str, ns: str) -> Shelf:
         shelf = super()._shelf_for_writing(thread, ns)
@@ -63,9 +63,9 @@ class SharesWrites(ReferenceSaver):
         return shelf
 
 
-shares_writes = target(name="shares-writes", drop=lambda workspace: Store.forget(workspace.path))(
-    opener(SharesWrites)
-)
+shares_writes = target(
+    name="shares-writes", drop=lambda workspace: ReferenceStore.forget(workspace.path)
+)(opener(SharesWrites))
 
 
 @target(name="own-file")
@@ -83,7 +83,7 @@ def in_memory(workspace: Workspace) -> Iterator[Any]:
     yield ReferenceSaver()
 
 
-_FOR_ALL = Store()
+_FOR_ALL = ReferenceStore()
 
 
 @target(name="of-the-module", durable=False)

@@ -33,7 +33,7 @@ from saverproof.families.concurrency.histories import CallPlan, Played, play_at_
 from saverproof.families.concurrency.history_judging import HistoryJudging
 from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
+from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.workload import Able
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
@@ -147,8 +147,10 @@ def test_histories_are_played_at_once_where_stores_have_nothing_in_common(
 @pytest.mark.parametrize("deleting", [True, False])
 def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleting: bool) -> None:
     error = "RuntimeError: dictionary changed size during iteration"
-    listing = TimedCall(0, Operation(CallKind.LIST, 2), 0, 9, error=error)
-    events = [listing, TimedCall(1, Operation(CallKind.DELETE, 2), 1, 2)] if deleting else [listing]
+    listing = TimedCall(0, Operation(OperationKind.LIST, 2), 0, 9, error=error)
+    events = (
+        [listing, TimedCall(1, Operation(OperationKind.DELETE, 2), 1, 2)] if deleting else [listing]
+    )
     problems = judge_history(events, shared=True).problems
     assert len(problems) == 1
     plan = ItemPlan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")

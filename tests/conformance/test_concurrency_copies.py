@@ -19,7 +19,7 @@ from saverproof.families.concurrency.graph_calls import GraphCalls, StoringCall
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import INSIDE, UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.record import SceneRecord, ShownProblem
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
@@ -51,7 +51,7 @@ def plan_for(name: str, folder: Path, api: str) -> tuple[ItemPlan, Any]:
 
 
 def seen_beside(
-    kind: CallKind, name: str, folder: Path, api: str = "sync", graphs: Sequence[str] = ()
+    kind: OperationKind, name: str, folder: Path, api: str = "sync", graphs: Sequence[str] = ()
 ) -> Seen:
     plan, made = plan_for(name, folder, api)
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
@@ -65,15 +65,15 @@ def seen_beside(
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
-        (CallKind.COPY, "older_moment"),
-        (CallKind.COPY, "notes_newest"),
+        (OperationKind.COPY, "older_moment"),
+        (OperationKind.COPY, "notes_newest"),
         # What its own thread loses is another matter: that of late writers.
-        (CallKind.DELETE, "two_transactions"),
-        (CallKind.DELETE_RUN, "runs_it_found"),
+        (OperationKind.DELETE, "two_transactions"),
+        (OperationKind.DELETE_RUN, "runs_it_found"),
     ],
 )
 def test_an_operation_in_several_transactions_may_be_right(
-    kind: CallKind, name: str, api: str, tmp_path: Path
+    kind: OperationKind, name: str, api: str, tmp_path: Path
 ) -> None:
     seen = seen_beside(kind, name, tmp_path, api)
     assert seen.met
@@ -84,12 +84,12 @@ def test_an_operation_in_several_transactions_may_be_right(
 @pytest.mark.parametrize(
     ("kind", "name", "behind"),
     [
-        (CallKind.COPY, "without_writes", "deletion/copy-complete"),
-        (CallKind.PRUNE, "without_chains", "deletion/prune-keeps-delta-chain"),
+        (OperationKind.COPY, "without_writes", "deletion/copy-complete"),
+        (OperationKind.PRUNE, "without_chains", "deletion/prune-keeps-delta-chain"),
     ],
 )
 def test_what_is_broken_at_rest_is_another_familys(
-    kind: CallKind, name: str, behind: str, tmp_path: Path
+    kind: OperationKind, name: str, behind: str, tmp_path: Path
 ) -> None:
     seen = seen_beside(kind, name, tmp_path)
     assert (seen.record.found, seen.behind) == ({}, {behind})
@@ -99,18 +99,42 @@ def test_what_is_broken_at_rest_is_another_familys(
 @pytest.mark.parametrize(
     ("kind", "wrong", "right", "expected", "observed"),
     [
-        (CallKind.PRUNE, "chains", "older_moment", "as without the prune", "[]"),
-        (CallKind.COPY, "questions_first", "older_moment", "at one moment", "part of one batch"),
-        (CallKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"),
-        (CallKind.COPY, "newest_last", "notes_newest", "what the call gave", "newest checkpoint"),
-        (CallKind.COPY, "not_read", "notes_newest", "can be read", "newest checkpoint is missing"),
-        (CallKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),
-        (CallKind.DELETE, "tables_anew", "two_transactions", "as without the deletion", "nothing"),
-        (CallKind.DELETE_RUN, "new_questions", "runs_it_found", "as without the deletion", ""),
+        (OperationKind.PRUNE, "chains", "older_moment", "as without the prune", "[]"),
+        (
+            OperationKind.COPY,
+            "questions_first",
+            "older_moment",
+            "at one moment",
+            "part of one batch",
+        ),
+        (OperationKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"),
+        (
+            OperationKind.COPY,
+            "newest_last",
+            "notes_newest",
+            "what the call gave",
+            "newest checkpoint",
+        ),
+        (
+            OperationKind.COPY,
+            "not_read",
+            "notes_newest",
+            "can be read",
+            "newest checkpoint is missing",
+        ),
+        (OperationKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),
+        (
+            OperationKind.DELETE,
+            "tables_anew",
+            "two_transactions",
+            "as without the deletion",
+            "nothing",
+        ),
+        (OperationKind.DELETE_RUN, "new_questions", "runs_it_found", "as without the deletion", ""),
     ],
 )
 def test_a_finding_is_told_and_played_again(
-    kind: CallKind, wrong: str, right: str, expected: str, observed: str, tmp_path: Path
+    kind: OperationKind, wrong: str, right: str, expected: str, observed: str, tmp_path: Path
 ) -> None:
     found = seen_beside(kind, wrong, tmp_path).found
     upkeep = UPKEEP_OF_GRAPHS[kind]
@@ -130,7 +154,7 @@ def test_a_finding_is_told_and_played_again(
 
 @pytest.mark.usefixtures("shared_harness")
 def test_a_copy_with_which_a_graph_was_refused_once_says_nothing(tmp_path: Path) -> None:
-    seen = seen_beside(CallKind.COPY, "refuses_once", tmp_path)
+    seen = seen_beside(OperationKind.COPY, "refuses_once", tmp_path)
     assert seen.record.found == {}
     (note,) = seen.record.tally.notes
     assert "were refused a call" in note
@@ -141,10 +165,10 @@ def test_a_copy_with_which_a_graph_was_refused_once_says_nothing(tmp_path: Path)
 def test_a_copy_of_the_middle_of_a_step_is_resumed(tmp_path: Path) -> None:
     def seen(name: str) -> Seen:
         # Of two questions one by one each copy between steps is as it is at rest.
-        return seen_beside(CallKind.COPY, name, tmp_path, graphs=[INSIDE])
+        return seen_beside(OperationKind.COPY, name, tmp_path, graphs=[INSIDE])
 
     found = seen("answers_last").found
-    assert found.problem.contract == UPKEEP_OF_GRAPHS[CallKind.COPY].contract
+    assert found.problem.contract == UPKEEP_OF_GRAPHS[OperationKind.COPY].contract
     assert "as with a thread that shows the same" in found.problem.expected
     assert "with the copy of the last step: go on" in found.problem.steps[-1]
     right = seen("notes_answers")

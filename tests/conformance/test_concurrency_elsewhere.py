@@ -46,10 +46,10 @@ from saverproof.families.concurrency.contract_ids import COPY, PROCESSES
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_scenes import _seen, beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
-from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.schedules import is_zombie
 from saverproof.families.concurrency.scripts import script
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
@@ -153,7 +153,7 @@ class Seen:
 
 
 def seen_beside(
-    kind: CallKind, name: str, folder: Path, api: str = "sync", *, elsewhere: bool = True
+    kind: OperationKind, name: str, folder: Path, api: str = "sync", *, elsewhere: bool = True
 ) -> Seen:
     plan, made = plan_for(name, folder, api)
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
@@ -167,7 +167,7 @@ def seen_beside(
 APIS = ("sync", "async")
 
 
-def through(savers: Sequence[tuple[CallKind, str]]) -> list[tuple[CallKind, str, str]]:
+def through(savers: Sequence[tuple[OperationKind, str]]) -> list[tuple[OperationKind, str, str]]:
     """Savers with the APIs through which they are judged: by day each through one of them."""
     return [
         (*saver, api)
@@ -177,24 +177,24 @@ def through(savers: Sequence[tuple[CallKind, str]]) -> list[tuple[CallKind, str,
 
 
 WRONG = [
-    (CallKind.PRUNE, "questions"),
-    (CallKind.COPY, "table_by_table"),
-    (CallKind.COPY, "questions_first"),
-    (CallKind.DELETE, "tables_anew"),
-    (CallKind.DELETE_RUN, "new_questions"),
+    (OperationKind.PRUNE, "questions"),
+    (OperationKind.COPY, "table_by_table"),
+    (OperationKind.COPY, "questions_first"),
+    (OperationKind.DELETE, "tables_anew"),
+    (OperationKind.DELETE_RUN, "new_questions"),
 ]
 RIGHT = [
-    (CallKind.PRUNE, "older_moment"),
-    (CallKind.COPY, "older_moment"),
-    (CallKind.DELETE, "two_transactions"),
-    (CallKind.DELETE_RUN, "runs_it_found"),
+    (OperationKind.PRUNE, "older_moment"),
+    (OperationKind.COPY, "older_moment"),
+    (OperationKind.DELETE, "two_transactions"),
+    (OperationKind.DELETE_RUN, "runs_it_found"),
 ]
 
 
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(("kind", "name", "api"), through(WRONG))
 def test_a_lock_of_one_process_keeps_no_other_out(
-    kind: CallKind, name: str, api: str, tmp_path: Path
+    kind: OperationKind, name: str, api: str, tmp_path: Path
 ) -> None:
     found = seen_beside(kind, name, tmp_path, api).record.found
     assert set(found) == {UPKEEP_OF_GRAPHS[kind].contract}
@@ -204,14 +204,14 @@ def test_a_lock_of_one_process_keeps_no_other_out(
 
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(("kind", "name"), WRONG)
-def test_it_is_right_within_its_process(kind: CallKind, name: str, tmp_path: Path) -> None:
+def test_it_is_right_within_its_process(kind: OperationKind, name: str, tmp_path: Path) -> None:
     assert seen_beside(kind, name, tmp_path, elsewhere=False).record.found == {}
 
 
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(("kind", "name", "api"), through(RIGHT))
 def test_several_transactions_may_be_right_beside_another_process(
-    kind: CallKind, name: str, api: str, tmp_path: Path
+    kind: OperationKind, name: str, api: str, tmp_path: Path
 ) -> None:
     seen = seen_beside(kind, name, tmp_path, api)
     assert seen.met
@@ -220,13 +220,13 @@ def test_several_transactions_may_be_right_beside_another_process(
 
 @pytest.mark.usefixtures("shared_harness")
 def test_what_a_copy_lacks_at_rest_is_another_familys(tmp_path: Path) -> None:
-    seen = seen_beside(CallKind.COPY, "without_writes", tmp_path)
+    seen = seen_beside(OperationKind.COPY, "without_writes", tmp_path)
     assert (seen.record.found, seen.behind) == ({}, {"deletion/copy-complete"})
 
 
 @pytest.mark.usefixtures("shared_harness")
 def test_a_finding_is_played_again(tmp_path: Path) -> None:
-    (shown,) = seen_beside(CallKind.COPY, "questions_first", tmp_path).record.found.values()
+    (shown,) = seen_beside(OperationKind.COPY, "questions_first", tmp_path).record.found.values()
 
     def again(name: str) -> Status:
         plan, made = plan_for(name, tmp_path, "sync")
@@ -239,10 +239,10 @@ def test_a_finding_is_played_again(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("kind", "name", "api"),
-    [(CallKind.PRUNE, "questions", "sync"), (CallKind.COPY, "table_by_table", "async")],
+    [(OperationKind.PRUNE, "questions", "sync"), (OperationKind.COPY, "table_by_table", "async")],
 )
 def test_a_script_of_two_processes_shows_it(
-    kind: CallKind, name: str, api: str, tmp_path: Path
+    kind: OperationKind, name: str, api: str, tmp_path: Path
 ) -> None:
     (shown,) = seen_beside(kind, name, tmp_path, api).record.found.values()
     _, made = plan_for(name, tmp_path, api)
@@ -257,7 +257,7 @@ def test_a_script_of_two_processes_shows_it(
 
 @pytest.mark.usefixtures("shared_harness")
 def test_a_store_in_no_file_of_sqlite_is_written_to_by_the_other_process(tmp_path: Path) -> None:
-    wrong, right = (seen_beside(CallKind.COPY, n, tmp_path) for n in ("by_namespace", "log"))
+    wrong, right = (seen_beside(OperationKind.COPY, n, tmp_path) for n in ("by_namespace", "log"))
     assert set(wrong.record.found) == {COPY}
     assert right.met
     assert (right.record.found, right.record.tally.notes, right.record.raised) == ({}, [], {})
@@ -265,13 +265,13 @@ def test_a_store_in_no_file_of_sqlite_is_written_to_by_the_other_process(tmp_pat
 
 @pytest.mark.usefixtures("shared_harness")
 def test_a_process_that_tidies_up_and_dies_is_a_callers_loss(tmp_path: Path) -> None:
-    record = seen_beside(CallKind.COPY, "dies", tmp_path).record
+    record = seen_beside(OperationKind.COPY, "dies", tmp_path).record
     assert set(record.found) == {PROCESSES}
 
 
 @pytest.mark.usefixtures("shared_harness")
 def test_a_store_of_one_process_tells_nothing(tmp_path: Path) -> None:
-    seen = seen_beside(CallKind.COPY, "owned", tmp_path)
+    seen = seen_beside(OperationKind.COPY, "owned", tmp_path)
     assert (seen.met, seen.record.found) == (False, {})
     assert any("owned" in note for note in seen.record.tally.notes)
 
@@ -279,7 +279,7 @@ def test_a_store_of_one_process_tells_nothing(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("shared_harness")
 def test_a_call_that_nobody_can_overtake_is_named(tmp_path: Path) -> None:
     # It makes all its calls on the event loop: no line of them is a place.
-    seen = seen_beside(CallKind.COPY, "on_the_loop", tmp_path, "async")
+    seen = seen_beside(OperationKind.COPY, "on_the_loop", tmp_path, "async")
     assert (seen.met, seen.record.found, seen.record.tally.unknown) == (False, {}, {})
     (note,) = seen.record.tally.notes
     assert "by another process: held at no place" in note
@@ -339,7 +339,7 @@ def test_who_is_not_over_in_time_is_why_the_other_hears_nothing() -> None:
 
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 def test_a_lock_is_seen_from_outside(mode: str, tmp_path: Path) -> None:
-    here = Place("saver.py", 1)
+    here = HoldPoint("saver.py", 1)
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as connection:
         connection.execute(f"PRAGMA journal_mode={mode}")
         connection.execute("CREATE TABLE one (number)")

@@ -29,8 +29,15 @@ from saverproof.families.concurrency.graph_differences import (
     first_difference,
 )
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
-from saverproof.families.concurrency.holding import AWAIT, Holding, Place, Places, Probing, chosen
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.holding import (
+    AWAIT,
+    Holding,
+    HoldPoint,
+    HoldPoints,
+    Probing,
+    chosen,
+)
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.schedules import UPKEEP
 from saverproof.families.graph.runner import RESULT, STATE, Observation
 from saverproof.families.items import ItemPlan, Outcome
@@ -39,7 +46,7 @@ from saverproof.savers.targets.reference import TargetRef
 
 HERE = "tests.conformance.test_concurrency_graphs"
 GRAPHS = SceneEffort(shared=0, instances=0, processes=0, races=0, upkeep=1, places=6)
-A, B, C, D = (Place("saver.py", line) for line in range(1, 5))
+A, B, C, D = (HoldPoint("saver.py", line) for line in range(1, 5))
 
 
 class PrunesWhatItFound(InThreads, SqliteReference):
@@ -215,7 +222,7 @@ def test_a_finding_says_where_the_prune_stood_and_is_played_again(
     outcome = judged("by_what_was_newest", tmp_path, "sync", monkeypatch)
     (found,) = outcome.findings
     assert found.contract == PRUNE
-    assert found.program["scene"] == UPKEEP_OF_GRAPHS[CallKind.PRUNE].scene
+    assert found.program["scene"] == UPKEEP_OF_GRAPHS[OperationKind.PRUNE].scene
     graph, beside, step = found.steps
     assert graph.startswith("graph 'asking_on'")
     assert "held at line" in beside
@@ -263,7 +270,7 @@ def test_a_write_gets_through_where_it_is_answered_and_nowhere_else() -> None:
 
 
 def test_a_call_stands_still_at_its_place_once() -> None:
-    places, holding_at = Places(), Holding(Place(AWAIT, 2))
+    places, holding_at = HoldPoints(), Holding(HoldPoint(AWAIT, 2))
     turns: list[int] = []
 
     async def call() -> str:
@@ -313,13 +320,13 @@ async def _wrapped(call: Any) -> Any:
 
 
 def test_lines_are_places_of_the_call_alone_and_twice_at_most() -> None:
-    seen: list[Place] = []
+    seen: list[HoldPoint] = []
 
     class Noting(Holding):
-        def at(self, place: Place) -> None:
+        def at(self, place: HoldPoint) -> None:
             seen.append(place)
 
-    places = Places()
+    places = HoldPoints()
     places.begin(Noting(None))
 
     class Frame:

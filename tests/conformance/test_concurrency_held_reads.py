@@ -12,7 +12,7 @@ from saverproof.families.answer import Status
 from saverproof.families.concurrency.contract_ids import TORN
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.held_reads import tell_apart
-from saverproof.families.concurrency.holding import Holding, Places
+from saverproof.families.concurrency.holding import Holding, HoldPoints
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.items import ItemPlan
 from saverproof.savers.targets.loading import load
@@ -81,7 +81,7 @@ def test_what_a_call_awaits_may_raise_and_be_caught_by_it() -> None:
         return "not raised"
 
     async def played() -> str:
-        places = Places()
+        places = HoldPoints()
         places.begin(Holding(None))
         answer: str = await places.awaited(tolerant())
         return answer
@@ -101,7 +101,7 @@ def test_what_is_cancelled_while_it_is_held_is_told_to_the_call() -> None:
             raise
 
     async def played() -> None:
-        places = Places()
+        places = HoldPoints()
         places.begin(Holding(None))
 
         async def held() -> None:

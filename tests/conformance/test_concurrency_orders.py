@@ -11,8 +11,8 @@ from saverproof.families.concurrency.judging import judge_history, semantics_of
 from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
-    CallKind,
     Operation,
+    OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
@@ -101,16 +101,16 @@ def test_a_search_that_is_cut_off_says_so() -> None:
 
 # --- histories -----------------------------------------------------------------------------------
 
-PUT = Operation(CallKind.PUT, 0, 1, tag=1)
-AGAIN = Operation(CallKind.PUT, 0, 1, tag=2_000)
-BATCH = Operation(CallKind.WRITES, 0, 1, tag=1_000, task=100, count=2)
-GET = Operation(CallKind.GET, 0, 1)
-LATEST = Operation(CallKind.LATEST, 0)
-LIST = Operation(CallKind.LIST, 0)
-PUT_B = Operation(CallKind.PUT, 2, 1, tag=1_000)
-BATCH_B = Operation(CallKind.WRITES, 2, 1, tag=1_001, task=2, count=2)
-DELETE_B = Operation(CallKind.DELETE, 2)
-GET_B = Operation(CallKind.GET, 2, 1)
+PUT = Operation(OperationKind.PUT, 0, 1, tag=1)
+AGAIN = Operation(OperationKind.PUT, 0, 1, tag=2_000)
+BATCH = Operation(OperationKind.WRITES, 0, 1, tag=1_000, task=100, count=2)
+GET = Operation(OperationKind.GET, 0, 1)
+LATEST = Operation(OperationKind.LATEST, 0)
+LIST = Operation(OperationKind.LIST, 0)
+PUT_B = Operation(OperationKind.PUT, 2, 1, tag=1_000)
+BATCH_B = Operation(OperationKind.WRITES, 2, 1, tag=1_001, task=2, count=2)
+DELETE_B = Operation(OperationKind.DELETE, 2)
+GET_B = Operation(OperationKind.GET, 2, 1)
 
 FIRST = ShownTuple(1, ("p1",) * 3)
 WHOLE = ShownTuple(1, ("p1",) * 3, ((100, ("w1000.0", "w1000.1")),))
@@ -173,7 +173,7 @@ HISTORIES = {
         {ORDER},
         [
             before(PUT),
-            call(0, 1, Operation(CallKind.PUT, 0, 7, tag=1_000)),
+            call(0, 1, Operation(OperationKind.PUT, 0, 7, tag=1_000)),
             call(2, 3, LATEST, FIRST),
         ],
     ),
@@ -222,12 +222,14 @@ def test_only_the_events_that_show_it_are_told() -> None:
     noise = [call(n, n + 1, GET, FIRST) for n in range(10, 20, 2)]
     events = [before(PUT), *noise, call(30, 31, BATCH), call(40, 41, GET, FIRST)]
     (problem,) = judge_history(events, shared=True).problems
-    assert [event.began for event in problem.events if event.operation.kind is CallKind.GET] == [40]
+    assert [
+        event.began for event in problem.events if event.operation.kind is OperationKind.GET
+    ] == [40]
 
 
 def test_what_nobody_was_shown_is_not_told() -> None:
     noise = [
-        call(n, n + 1, Operation(CallKind.WRITES, 0, 1, tag=n * 1_000, task=n, count=2))
+        call(n, n + 1, Operation(OperationKind.WRITES, 0, 1, tag=n * 1_000, task=n, count=2))
         for n in range(10, 20, 2)
     ]
     events = [before(PUT), *noise, call(30, 31, BATCH), call(40, 41, GET, FIRST)]
@@ -259,7 +261,7 @@ def test_sorts_of_problems_are_without_places_numbers_and_errors() -> None:
 
 def test_what_a_saver_does_alone_is_no_flaw_between_callers() -> None:
     """A saver that keeps the first of two puts, and the last of two batches, is wrong elsewhere."""
-    later = Operation(CallKind.WRITES, 0, 1, tag=2_000, task=100, count=2)
+    later = Operation(OperationKind.WRITES, 0, 1, tag=2_000, task=100, count=2)
     kept = ShownTuple(1, ("p1",) * 3, ((100, ("w2000.0", "w2000.1")),))
     events = [
         before(PUT),

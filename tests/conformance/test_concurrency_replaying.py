@@ -19,8 +19,8 @@ from saverproof.families.concurrency.histories import CallPlan, Played, Sharing
 from saverproof.families.concurrency.linearizability import SearchResult as Cut
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import (
-    CallKind,
     Operation,
+    OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
@@ -32,10 +32,10 @@ from saverproof.families.items import ItemPlan
 from saverproof_savers import targets
 
 SCRIPT = CallPlan(Sharing.SHARED, PUTS, Schedule(""), (), ((),))
-PUT = TimedCall(0, Operation(CallKind.PUT, 0, 1, tag=1), 0, 1)
+PUT = TimedCall(0, Operation(OperationKind.PUT, 0, 1, tag=1), 0, 1)
 SEEN = TimedCall(
     0,
-    Operation(CallKind.GET, 0, 1),
+    Operation(OperationKind.GET, 0, 1),
     4,
     5,
     shown=(ShownTuple(1, ("p1",) * 3),),

@@ -42,10 +42,10 @@ from saverproof.families.concurrency.contract_ids import (
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.histories import Sharing
-from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.iteration import BETWEEN, By, method_of
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, script
 from saverproof.families.concurrency.upkeep import SCENE
 from saverproof.families.concurrency.waiting import LOOKED_AT
@@ -69,30 +69,30 @@ def asking(reader: Reader) -> dict[str, Any]:
     return Asking(reader, CHILD, (latest,)).to_json()
 
 
-def beside(kind: CallKind) -> dict[str, Any]:
+def beside(kind: OperationKind) -> dict[str, Any]:
     """A scene in which an operation is called beside a run."""
     return {"scene": SCENE, "kind": kind.value, "early": True}
 
 
 def held(
-    saver: type, at: str, kind: CallKind = CallKind.PRUNE, *, elsewhere: bool = False
+    saver: type, at: str, kind: OperationKind = OperationKind.PRUNE, *, elsewhere: bool = False
 ) -> dict[str, Any]:
     """A scene in which an operation is held at a line of a saver, while a graph goes on."""
-    method = {CallKind.PRUNE: "prune"}.get(kind, kind.value)
+    method = {OperationKind.PRUNE: "prune"}.get(kind, kind.value)
     lines, first = inspect.getsourcelines(getattr(saver, method))
     line = max(number for number, text in enumerate(lines, first) if at in text)
-    place = encode(Place(inspect.getfile(saver), line))
+    place = encode(HoldPoint(inspect.getfile(saver), line))
     upkeep = UPKEEP_OF_GRAPHS[kind]
     if elsewhere:
         upkeep = upkeep.by_another()
     return {"scene": upkeep.scene, "name": upkeep.names[0], "inside": False, "place": place}
 
 
-def read_held(saver: type, at: str, read: CallKind, change: str) -> dict[str, Any]:
+def read_held(saver: type, at: str, read: OperationKind, change: str) -> dict[str, Any]:
     """A scene in which a read is held at a line of a saver, while another process goes on."""
     lines, first = inspect.getsourcelines(getattr(saver, "list" if "list" in read else "get_tuple"))
     line = max(number for number, text in enumerate(lines, first) if at in text)
-    place = encode(Place(inspect.getfile(saver), line))
+    place = encode(HoldPoint(inspect.getfile(saver), line))
     return {"scene": HELD_READ, "read": read.value, "change": change, "place": place}
 
 
@@ -105,17 +105,17 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a read that is held": (
         TORN,
         "read-under-its-own-lock",
-        read_held(SqliteReference, "_stored_writes", CallKind.GET, "deleted"),
+        read_held(SqliteReference, "_stored_writes", OperationKind.GET, "deleted"),
     ),
     "a latest that is held": (
         TORN,
         "file-read-twice",
-        read_held(FileReadTwice, "self.catch_up()", CallKind.LATEST, "deleted, and put anew"),
+        read_held(FileReadTwice, "self.catch_up()", OperationKind.LATEST, "deleted, and put anew"),
     ),
     "a listing that is held": (
         TORN,
         "read-under-its-own-lock",
-        read_held(SqliteReference, "_stored_writes", CallKind.LIST, "deleted"),
+        read_held(SqliteReference, "_stored_writes", OperationKind.LIST, "deleted"),
     ),
     "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
     "a saver opened before": (INSTANCES, "listing-kept", asking(Reader.BESIDE)),
@@ -135,8 +135,8 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "puts within a listing": (ITERATION, "list-counts-from-the-newest", {"shifted": True}),
     "unknown reads": (NOTHING, "read-is-counted", {}),
-    "a prune": (PRUNE, "prune-of-all-but-the-newest-it-read", beside(CallKind.PRUNE)),
-    "a prune, early writes": (PRUNE, "prune-of-early-writes", beside(CallKind.PRUNE)),
+    "a prune": (PRUNE, "prune-of-all-but-the-newest-it-read", beside(OperationKind.PRUNE)),
+    "a prune, early writes": (PRUNE, "prune-of-early-writes", beside(OperationKind.PRUNE)),
     "a graph that asks": (
         PRUNE,
         "prune-of-questions-by-what-was-newest",
@@ -150,22 +150,23 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a graph beside a copy": (
         COPY,
         "copy-takes-questions-away",
-        held(CopyTakesQuestionsAway, "with self.database", CallKind.COPY),
+        held(CopyTakesQuestionsAway, "with self.database", OperationKind.COPY),
     ),
     "a copy beside a graph": (
         COPY,
         "copy-of-questions-first",
-        held(CopyOfQuestionsFirst, "with self.database", CallKind.COPY) | {"differs": "the copy"},
+        held(CopyOfQuestionsFirst, "with self.database", OperationKind.COPY)
+        | {"differs": "the copy"},
     ),
     "a graph beside a deletion": (
         DELETION,
         "deletion-fills-tables-anew",
-        held(DeletionFillsTablesAnew, "with self.database", CallKind.DELETE),
+        held(DeletionFillsTablesAnew, "with self.database", OperationKind.DELETE),
     ),
     "a graph beside the deletion of a run": (
         DELETION,
         "runs-deleted-with-new-questions",
-        held(RunsDeletedWithNewQuestions, "super().delete", CallKind.DELETE_RUN),
+        held(RunsDeletedWithNewQuestions, "super().delete", OperationKind.DELETE_RUN),
     ),
     "a graph beside another process that prunes": (
         PRUNE,
@@ -175,13 +176,13 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "another process that copies beside a graph": (
         COPY,
         "copy-of-questions-first",
-        held(CopyOfQuestionsFirst, "with self.database", CallKind.COPY, elsewhere=True)
+        held(CopyOfQuestionsFirst, "with self.database", OperationKind.COPY, elsewhere=True)
         | {"differs": "the copy"},
     ),
-    "a copy": (COPY, "copy-table-by-table", beside(CallKind.COPY)),
-    "a copy of namespaces": (COPY, "copy-row-by-row", beside(CallKind.COPY)),
-    "a run deleted": (DELETION, "runs-deleted-by-thread", beside(CallKind.DELETE_RUN)),
-    "deleted meanwhile": (LATE, "deletion-in-two-transactions", beside(CallKind.DELETE)),
+    "a copy": (COPY, "copy-table-by-table", beside(OperationKind.COPY)),
+    "a copy of namespaces": (COPY, "copy-row-by-row", beside(OperationKind.COPY)),
+    "a run deleted": (DELETION, "runs-deleted-by-thread", beside(OperationKind.DELETE_RUN)),
+    "deleted meanwhile": (LATE, "deletion-in-two-transactions", beside(OperationKind.DELETE)),
     "calls that wait": (LOOP, "sync-on-the-loop", EVERY_METHOD),
     "a lock that waits": (LOOP, "lock-taken-on-the-loop", EVERY_METHOD),
     "a late writer": (LATE, "values-found-by-version-alone", {"scene": "late writer"}),

@@ -19,8 +19,8 @@ from saverproof.families.concurrency.family import implied_by
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import (
-    CallKind,
     Operation,
+    OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
@@ -39,7 +39,7 @@ Contents = dict[tuple[int, int], tuple[Operation, list[Operation]]]
 class Played:
     """The events of one round, made by hand: the run's calls are a unit of time each, from 100."""
 
-    def __init__(self, kind: CallKind) -> None:
+    def __init__(self, kind: OperationKind) -> None:
         self.round = ROUNDS[kind]
         self.events = [
             TimedCall(-1, made, at, at + 1, phase=Phase.BEFORE)
@@ -54,7 +54,7 @@ class Played:
         self.events.append(TimedCall(1, made, began, ended, error))
         return self
 
-    def read(self, kind: CallKind, at: int, *shown: ShownTuple, number: int = 0) -> Played:
+    def read(self, kind: OperationKind, at: int, *shown: ShownTuple, number: int = 0) -> Played:
         """Read in the root namespace."""
         made = Operation(kind, self.round.place, number)
         self.events.append(TimedCall(2, made, at, at + 1, shown=shown))
@@ -66,10 +66,10 @@ class Played:
             made = copied if place > self.round.place + 1 else stored
             source = place - copy_of(0) if made is copied else place
             shown = tuple_of(one for one in made if one.place == source)
-            listing = Operation(CallKind.LIST, place)
+            listing = Operation(OperationKind.LIST, place)
             self.events.append(TimedCall(-2, listing, 900, 901, shown=shown, phase=Phase.AFTER))
             if place == self.round.place:
-                latest = Operation(CallKind.LATEST, place)
+                latest = Operation(OperationKind.LATEST, place)
                 self.events.append(
                     TimedCall(-2, latest, 910, 911, shown=shown[:1], phase=Phase.AFTER)
                 )
@@ -84,7 +84,7 @@ class Played:
 def tuple_of(made: object) -> tuple[ShownTuple, ...]:
     """Tuples, the newest first, of puts and batches."""
     operations: list[Operation] = list(made)  # type: ignore[call-overload]
-    puts = {one.number: one for one in operations if one.kind is CallKind.PUT}
+    puts = {one.number: one for one in operations if one.kind is OperationKind.PUT}
     return tuple(
         ShownTuple(
             number,
@@ -93,7 +93,7 @@ def tuple_of(made: object) -> tuple[ShownTuple, ...]:
                 sorted(
                     (one.task, one.texts)
                     for one in operations
-                    if one.kind is CallKind.WRITES and one.number == number
+                    if one.kind is OperationKind.WRITES and one.number == number
                 )
             ),
         )
@@ -107,34 +107,34 @@ def numbered(one: Round, *numbers: int) -> list[Operation]:
 
 
 def test_a_prune_may_keep_or_drop_what_is_older_and_nothing_else() -> None:
-    of = ROUNDS[CallKind.PRUNE]
+    of = ROUNDS[OperationKind.PRUNE]
     for kept in ((2, 3, 4, 5), (1, 2, 3, 4, 5), (3, 4, 5)):
-        assert Played(CallKind.PRUNE).kept(104, 112).left(*numbered(of, *kept)).broken() == []
+        assert Played(OperationKind.PRUNE).kept(104, 112).left(*numbered(of, *kept)).broken() == []
     # 2 was the newest when it began, or 3 before it ended: one of both has to be there.
-    assert Played(CallKind.PRUNE).kept(104, 112).left(*numbered(of, 4, 5)).broken() == [PRUNE]
+    assert Played(OperationKind.PRUNE).kept(104, 112).left(*numbered(of, 4, 5)).broken() == [PRUNE]
     # A later one is not there, as if by what was read before it came.
-    assert Played(CallKind.PRUNE).kept(104, 132).left(*numbered(of, 3, 5)).broken() == [PRUNE]
+    assert Played(OperationKind.PRUNE).kept(104, 132).left(*numbered(of, 3, 5)).broken() == [PRUNE]
     # One that raised took effect, or did not.
     for kept in ((3, 4, 5), (1, 2, 3, 4, 5)):
-        played = Played(CallKind.PRUNE).kept(104, 112, "could not serialize access")
+        played = Played(OperationKind.PRUNE).kept(104, 112, "could not serialize access")
         assert played.left(*numbered(of, *kept)).broken() == []
 
 
 def test_a_prune_keeps_writes_and_values_of_what_it_keeps() -> None:
-    of = ROUNDS[CallKind.PRUNE]
-    writes = [one for one in of.run if one.kind is CallKind.WRITES]
+    of = ROUNDS[OperationKind.PRUNE]
+    writes = [one for one in of.run if one.kind is OperationKind.WRITES]
     without = [one for one in numbered(of, 3, 4, 5) if one is not writes[-1]]
-    assert Played(CallKind.PRUNE).kept(104, 112).left(*without).broken() == [PRUNE]
+    assert Played(OperationKind.PRUNE).kept(104, 112).left(*without).broken() == [PRUNE]
     valueless = [replace(one, carries=False) for one in numbered(of, 3, 4, 5)]
-    assert Played(CallKind.PRUNE).kept(104, 112).left(*valueless).broken() == [PRUNE]
+    assert Played(OperationKind.PRUNE).kept(104, 112).left(*valueless).broken() == [PRUNE]
 
 
 def test_a_part_of_a_batch_in_a_copy_may_be_the_fault_of_who_wrote_it() -> None:
-    of = ROUNDS[CallKind.COPY]
-    batch = next(at for at, one in enumerate(of.run) if one.kind is CallKind.WRITES)
+    of = ROUNDS[OperationKind.COPY]
+    batch = next(at for at, one in enumerate(of.run) if one.kind is OperationKind.WRITES)
     torn = replace(of.run[batch], count=of.run[batch].count - 1)
     made = (*of.before, *of.run[:batch], torn)
-    played = Played(CallKind.COPY).kept(101, 160).left(*of.before, *of.run, copied=made)
+    played = Played(OperationKind.COPY).kept(101, 160).left(*of.before, *of.run, copied=made)
     (problem,) = judge_round(of, played.events, shared=True).problems
     assert (problem.contract, problem.behind) == (COPY, TORN)
     assert problem.summary.startswith("only a part of a batch of 3 writes of checkpoint 3 is in")
@@ -155,31 +155,31 @@ def test_what_stands_by_itself_is_kept_before_what_may_follow() -> None:
 
 @pytest.mark.parametrize("moment", range(3, 7))
 def test_a_copy_is_of_any_moment_while_it_was_made(moment: int) -> None:
-    of = ROUNDS[CallKind.COPY]
+    of = ROUNDS[OperationKind.COPY]
     made = (*of.before, *of.run[:moment])
-    played = Played(CallKind.COPY).kept(128, 155)
+    played = Played(OperationKind.COPY).kept(128, 155)
     assert played.left(*of.before, *of.run, copied=made).broken() == []
 
 
 def test_a_copy_of_no_moment_is_told_by_a_cycle() -> None:
-    of = ROUNDS[CallKind.COPY]
+    of = ROUNDS[OperationKind.COPY]
     without = (*of.before, *of.run[:3], of.run[4])
-    played = Played(CallKind.COPY).kept(101, 160).left(*of.before, *of.run, copied=without)
+    played = Played(OperationKind.COPY).kept(101, 160).left(*of.before, *of.run, copied=without)
     (problem,) = judge_round(of, played.events, shared=True).problems
     assert problem.contract == COPY
     assert "a cycle" in problem.observed
     assert problem.behind == ""
     # What had returned before it began.
-    too_old = Played(CallKind.COPY).kept(128, 160).left(*of.before, *of.run, copied=of.before)
+    too_old = Played(OperationKind.COPY).kept(128, 160).left(*of.before, *of.run, copied=of.before)
     (problem,) = judge_round(of, too_old.events, shared=True).problems
     assert "had returned when the copy began" in problem.observed
     # What began after it had ended.
-    early = Played(CallKind.COPY).kept(101, 104)
+    early = Played(OperationKind.COPY).kept(101, 104)
     assert early.left(*of.before, *of.run, copied=(*of.before, *of.run[:3])).broken() == [COPY]
 
 
-@pytest.mark.parametrize("kind", [CallKind.DELETE, CallKind.PRUNE_ALL])
-def test_what_is_put_beside_a_deletion_of_its_thread_is_advice(kind: CallKind) -> None:
+@pytest.mark.parametrize("kind", [OperationKind.DELETE, OperationKind.PRUNE_ALL])
+def test_what_is_put_beside_a_deletion_of_its_thread_is_advice(kind: OperationKind) -> None:
     of = ROUNDS[kind]
     for first in range(1, 5):
         played = Played(kind).kept(101, 139).left(*of.run[first:])
@@ -188,9 +188,9 @@ def test_what_is_put_beside_a_deletion_of_its_thread_is_advice(kind: CallKind) -
     assert Played(kind).kept(101, 139).left(of.run[0], *of.run[2:]).broken() == [LATE]
 
 
-@pytest.mark.parametrize("kind", [CallKind.DELETE, CallKind.PRUNE_ALL])
+@pytest.mark.parametrize("kind", [OperationKind.DELETE, OperationKind.PRUNE_ALL])
 def test_what_is_put_before_a_deletion_is_gone_and_what_is_put_after_it_is_whole(
-    kind: CallKind,
+    kind: OperationKind,
 ) -> None:
     of = ROUNDS[kind]
     assert Played(kind).kept(118, 119).left(*of.run[2:]).broken() == []
@@ -199,41 +199,41 @@ def test_what_is_put_before_a_deletion_is_gone_and_what_is_put_after_it_is_whole
 
 
 def test_a_run_is_deleted_without_the_others_of_its_thread() -> None:
-    of = ROUNDS[CallKind.DELETE_RUN]
-    assert Played(CallKind.DELETE_RUN).kept(101, 139).left(*of.run).broken() == []
-    assert Played(CallKind.DELETE_RUN).kept(101, 139).left(*of.run[2:]).broken() == [DELETION]
+    of = ROUNDS[OperationKind.DELETE_RUN]
+    assert Played(OperationKind.DELETE_RUN).kept(101, 139).left(*of.run).broken() == []
+    assert Played(OperationKind.DELETE_RUN).kept(101, 139).left(*of.run[2:]).broken() == [DELETION]
     some = (*of.before, *of.run)
-    assert Played(CallKind.DELETE_RUN).kept(101, 139).left(*some).broken() == [DELETION]
+    assert Played(OperationKind.DELETE_RUN).kept(101, 139).left(*some).broken() == [DELETION]
 
 
 @pytest.mark.parametrize(("shared", "loss"), [(True, THREADS), (False, PROCESSES)])
 def test_setup_must_not_be_noticed(shared: bool, loss: str) -> None:
-    of = ROUNDS[CallKind.SETUP]
-    played = Played(CallKind.SETUP).kept(101, 139)
+    of = ROUNDS[OperationKind.SETUP]
+    played = Played(OperationKind.SETUP).kept(101, 139)
     assert played.left(*of.before, *of.run).broken(shared=shared) == []
-    played = Played(CallKind.SETUP).kept(101, 139)
+    played = Played(OperationKind.SETUP).kept(101, 139)
     assert played.left(*of.run).broken(shared=shared) == [loss]
 
 
 def test_readers_are_shown_what_was_there_at_some_moment() -> None:
-    of = ROUNDS[CallKind.PRUNE]
+    of = ROUNDS[OperationKind.PRUNE]
     (newest, *_) = tuple_of(numbered(of, 5))
-    played = Played(CallKind.PRUNE).kept(101, 139).read(CallKind.LATEST, 300, newest)
-    assert played.read(CallKind.GET, 301, number=2).left(*numbered(of, 3, 4, 5)).broken() == []
-    nothing = Played(CallKind.PRUNE).kept(101, 139).read(CallKind.LATEST, 110)
+    played = Played(OperationKind.PRUNE).kept(101, 139).read(OperationKind.LATEST, 300, newest)
+    assert played.read(OperationKind.GET, 301, number=2).left(*numbered(of, 3, 4, 5)).broken() == []
+    nothing = Played(OperationKind.PRUNE).kept(101, 139).read(OperationKind.LATEST, 110)
     assert nothing.left(*numbered(of, 3, 4, 5)).broken() == [TORN]
     half = replace(newest, writes=((1, ("w1.0",)),))
-    torn = Played(CallKind.PRUNE).kept(101, 139).read(CallKind.LIST, 300, half)
+    torn = Played(OperationKind.PRUNE).kept(101, 139).read(OperationKind.LIST, 300, half)
     assert torn.left(*numbered(of, 3, 4, 5)).broken() == [TORN]
 
 
 def test_a_run_may_be_refused_only_where_its_thread_is_deleted() -> None:
-    for kind, found in ((CallKind.PRUNE, [THREADS]), (CallKind.DELETE, [])):
+    for kind, found in ((OperationKind.PRUNE, [THREADS]), (OperationKind.DELETE, [])):
         of = ROUNDS[kind]
         played = Played(kind).kept(101, 102)
         last = played.events.index(next(e for e in played.events if e.operation is of.run[-1]))
         played.events[last] = replace(played.events[last], error="refused")
-        kept = numbered(of, 2, 3, 4, 5) if kind is CallKind.PRUNE else of.run
+        kept = numbered(of, 2, 3, 4, 5) if kind is OperationKind.PRUNE else of.run
         stored = [one for one in kept if one is not of.run[-1]]
         # A deletion that took effect before the run's first put.
         assert played.left(*stored).broken() == found
@@ -245,4 +245,4 @@ def test_rounds_are_found_again_in_recorded_calls() -> None:
     assert [one.kind for one in plan.rounds] == list(KINDS)
     # Without an ability there are no rounds for it.
     few = plan_of(Sharing.SHARED, 0, "0", frozenset({"delete_thread"}))
-    assert {one.kind for one in few.rounds} == {CallKind.DELETE, CallKind.SETUP}
+    assert {one.kind for one in few.rounds} == {OperationKind.DELETE, OperationKind.SETUP}

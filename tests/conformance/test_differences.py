@@ -34,7 +34,7 @@ from saverproof.mistakes.isolation import (
 from saverproof.mistakes.ordering import BeforeByInsertion
 from saverproof.mistakes.pending_writes import BatchCutAtTen
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from saverproof.mistakes.write_places import WritesByTaskId
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -247,7 +247,7 @@ def test_a_difference_is_blamed_on_what_it_comes_from(
     tmp_path: Path,
 ) -> None:
     # Other tests put things into the one store of all.
-    Store.forget(Path("everywhere"))
+    ReferenceStore.forget(Path("everywhere"))
     run = trials_of(saver, loop, tmp_path).replay(program)
     assert {breach.contract for breach in run.breaches} == {contract.id}
 

@@ -18,7 +18,7 @@ from tests.wrong_savers.scenes.everything import SCENES
 from tests.wrong_savers.scenes.probe import Probe
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 
 REFERENCES: dict[str, Callable[[Path], Any]] = {
     "dictionaries": ReferenceSaver.at,
@@ -71,7 +71,7 @@ def test_the_published_conformance_suite_passes_in_full(
     results = report.results.values()
     assert [failure for result in results for failure in result.failures] == []
     assert all(result.detected and result.tests_passed for result in results)
-    Store.forget(tmp_path)
+    ReferenceStore.forget(tmp_path)
 
 
 def opened_below(folder: Path, open_at: Callable[[Path], Any], api: str) -> Probe:
@@ -91,7 +91,7 @@ def test_both_references_give_the_same_answers(contract: str, api: str, tmp_path
         SCENES[contract](opened_below(tmp_path / name, open_at, api))
         for name, open_at in REFERENCES.items()
     ]
-    Store.forget(tmp_path)
+    ReferenceStore.forget(tmp_path)
     assert found[0] == found[1]
 
 
@@ -110,7 +110,7 @@ def test_the_reference_answers_as_in_memory_saver_does(contract: str, tmp_path: 
 
     expected = SCENES[contract](opened_below(tmp_path / "memory", memory, "sync"))
     found = SCENES[contract](opened_below(tmp_path / "reference", AsInMemory.at, "sync"))
-    Store.forget(tmp_path)
+    ReferenceStore.forget(tmp_path)
     assert found == expected
 
 

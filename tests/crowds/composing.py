@@ -19,7 +19,7 @@ from typing import Any
 from saverproof.contracts.registry import contract
 from saverproof.mistakes import Mistake, opener
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from saverproof.savers.targets.target import Target
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.crowds.flawed import Flaw, api_of, families_of
@@ -75,7 +75,7 @@ class Crowd:
         left = self.without(mended)
         opened = opener(left.saver, setup=left.setup)
         return Target(
-            name="crowd", open=opened, drop=lambda workspace: Store.forget(workspace.path)
+            name="crowd", open=opened, drop=lambda workspace: ReferenceStore.forget(workspace.path)
         )
 
     def facts(self) -> dict[str, Any]:

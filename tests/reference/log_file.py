@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf, WriteRow
 
 Event: TypeAlias = list[Any]
 
@@ -110,7 +110,7 @@ class LogFileReference(ReferenceSaver):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        saver = cls(Store())
+        saver = cls(ReferenceStore())
         saver.log = Log(path / "checkpoints.log")
         saver.events = []
         return saver

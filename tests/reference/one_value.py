@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_from
 
@@ -120,7 +120,7 @@ class OneValue(StateFileReference):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        saver = cls(Store())
+        saver = cls(ReferenceStore())
         saver.shared = cls.database_class.at(path / cls.file)
         saver.seen = None
         return saver

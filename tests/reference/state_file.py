@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.state_text import read_state, state_of
 
 
@@ -46,7 +46,7 @@ class StateFileReference(ReferenceSaver):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        saver = cls(Store())
+        saver = cls(ReferenceStore())
         saver.folder = path
         saver.lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         saver.known = None

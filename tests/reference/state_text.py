@@ -8,13 +8,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf, WriteRow
 
 _ROW = attrgetter("thread", "ns", "id", "parent", "checkpoint", "metadata")
 _WRITE = attrgetter("task_id", "index", "channel", "value", "path")
 
 
-def state_of(store: Store) -> str:
+def state_of(store: ReferenceStore) -> str:
     """The whole store as JSON text."""
 
     def plain(value: Any) -> Any:
@@ -42,15 +42,15 @@ def state_of(store: Store) -> str:
     )
 
 
-def read_state(path: Path) -> Store:
+def read_state(path: Path) -> ReferenceStore:
     """The store in the state file of a folder, or an empty one."""
     file = path / "state.json"
-    return state_from(file.read_text()) if file.exists() else Store()
+    return state_from(file.read_text()) if file.exists() else ReferenceStore()
 
 
-def state_from(text: str) -> Store:
+def state_from(text: str) -> ReferenceStore:
     """The store that `state_of` describes."""
-    store = Store()
+    store = ReferenceStore()
 
     def whole(value: Any) -> Any:
         if isinstance(value, dict):
@@ -72,7 +72,7 @@ def state_from(text: str) -> Store:
     return store
 
 
-def write_state(path: Path, store: Store) -> None:
+def write_state(path: Path, store: ReferenceStore) -> None:
     """Rewrite the state file in place."""
     with (path / "state.json").open("w") as file:
         file.write(state_of(store))

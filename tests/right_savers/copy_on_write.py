@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Shelf, Store
+from saverproof.mistakes.reference.store import ReferenceStore, Shelf
 from tests.right_savers.registry import right
 
 
@@ -16,7 +16,7 @@ def _on_a_copy(name: str) -> Callable[..., Any]:
     @wraps(getattr(ReferenceSaver, name))
     def method(self: CopyOnWrite, *args: Any, **options: Any) -> Any:
         with self.store.lock:
-            draft = ReferenceSaver(Store(), serde=self.serde)
+            draft = ReferenceSaver(ReferenceStore(), serde=self.serde)
             draft.store.shelves = {key: _copied(shelf) for key, shelf in self.store.shelves.items()}
             answer = getattr(draft, name)(*args, **options)
             self.store.shelves = draft.store.shelves
@@ -28,7 +28,7 @@ def _on_a_copy(name: str) -> Callable[..., Any]:
 def _on_what_is_there(name: str) -> Callable[..., Any]:
     @wraps(getattr(ReferenceSaver, name))
     def method(self: CopyOnWrite, *args: Any, **options: Any) -> Any:
-        view = ReferenceSaver(Store(), serde=self.serde)
+        view = ReferenceSaver(ReferenceStore(), serde=self.serde)
         view.store.shelves = self.store.shelves
         return getattr(view, name)(*args, **options)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from saverproof.mistakes.reference.store import Shelf, Store
+from saverproof.mistakes.reference.store import ReferenceStore, Shelf
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_from, state_of
 from tests.right_savers.registry import right
@@ -56,9 +56,9 @@ class FilePerThread(StateFileReference):
         self.before = after
 
     def _texts(self) -> dict[str, str]:
-        threads: dict[str, Store] = {}
+        threads: dict[str, ReferenceStore] = {}
         for (thread, ns), shelf in self.store.shelves.items():
-            threads.setdefault(thread, Store()).shelves[thread, ns] = shelf
+            threads.setdefault(thread, ReferenceStore()).shelves[thread, ns] = shelf
         return {thread: state_of(store) for thread, store in threads.items()}
 
     def _store(self, thread: str, text: str | None) -> None:

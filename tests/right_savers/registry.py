@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from saverproof.mistakes.registry import BOTH, Opener, WorkspaceLike, opener
 
 SaverClass = TypeVar("SaverClass", bound=type)
@@ -52,7 +52,7 @@ class RightSaver:
 
     def drop(self, workspace: WorkspaceLike) -> None:
         """Forget what the workspace held in memory."""
-        Store.forget(workspace.path)
+        ReferenceStore.forget(workspace.path)
 
 
 REGISTERED: list[RightSaver] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.database import Database
 from tests.reference.state_file import StateFileReference
 from tests.reference.state_text import state_from, state_of
@@ -29,7 +29,9 @@ class WithVersion(Database):
     def configure(self, connection: sqlite3.Connection) -> None:
         super().configure(connection)
         connection.execute(STATE)
-        connection.execute("INSERT OR IGNORE INTO state VALUES (1, 0, ?)", (state_of(Store()),))
+        connection.execute(
+            "INSERT OR IGNORE INTO state VALUES (1, 0, ?)", (state_of(ReferenceStore()),)
+        )
 
     def newer_than(self, version: int) -> list[tuple[int, str]]:
         """The state and its version, unless it is this one."""
@@ -72,7 +74,7 @@ class WritesIfUnchanged(StateFileReference):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        saver = cls(Store())
+        saver = cls(ReferenceStore())
         saver.database = WithVersion(path)
         saver.forget()
         return saver

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.database import Database
 from tests.reference.log_file import Event, Log, LogFileReference
 from tests.reference.state_text import state_from, state_of
@@ -36,7 +36,7 @@ class WithEvents(Database):
 class EventTable(Log):
     """The log: `read_to` is the number of the operation that was read last."""
 
-    def __init__(self, path: Path, store: Store) -> None:
+    def __init__(self, path: Path, store: ReferenceStore) -> None:
         self.database = WithEvents(path)
         self.store = store
         self.read_to = 0
@@ -91,7 +91,7 @@ class WritesSnapshotsOfItsLog(LogFileReference):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        saver = cls(Store())
+        saver = cls(ReferenceStore())
         saver.log = EventTable(path, saver.store)
         saver.events = []
         return saver

@@ -19,7 +19,7 @@ from redis.client import Pipeline
 from redis.retry import Retry
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
@@ -114,7 +114,7 @@ class RedisReference(ReferenceSaver):
         """All that there is, as it is stored."""
         found: Fields = {}
         for address, shelf in self.store.shelves.items():
-            alone = Store()
+            alone = ReferenceStore()
             alone.shelves = {address: shelf}
             found[field_of(*address)] = state_of(alone).encode()
         return found
@@ -128,7 +128,7 @@ def field_of(thread: str, namespace: str) -> bytes:
 @contextmanager
 def open_saver(kind: type[RedisReference], dsn: str) -> Iterator[RedisReference]:
     """A saver on the database at this DSN."""
-    saver = kind(Store())
+    saver = kind(ReferenceStore())
     saver.client = kind.connect(dsn)
     try:
         yield saver

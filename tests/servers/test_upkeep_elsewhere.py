@@ -11,7 +11,7 @@ from saverproof.families.concurrency.contract_ids import COPY
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.scripts import script
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
@@ -50,6 +50,6 @@ def copied_elsewhere(saver: Target, folder: Path) -> tuple[SceneRecord, bool]:
     where = saver.ref.to_json()
     plan = ItemPlan(where, facts_of(saver), "concurrency", "sync", "quick", 0, str(folder))
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, saver)
-    upkeep = UPKEEP_OF_GRAPHS[CallKind.COPY].by_another()
+    upkeep = UPKEEP_OF_GRAPHS[OperationKind.COPY].by_another()
     with CallerBench.of(plan, saver) as bench:
         return record, beside_graphs(bench, record, flaws, upkeep, 3)

@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG
@@ -248,7 +248,7 @@ def test_what_is_as_long_as_before_looks_unchanged(saver: Any, found: int, tmp_p
 
 def test_a_put_breaks_a_paused_list() -> None:
     probe = prepared(Probe(ReferenceSaver.at, Path("paused"), "sync"))
-    Store.forget(Path("paused"))
+    ReferenceStore.forget(Path("paused"))
     probe.saver = ListIteratesTheDict(probe.saver.store)
     listing = probe.saver.list(probe.config())
     next(listing)

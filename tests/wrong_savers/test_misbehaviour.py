@@ -11,7 +11,7 @@ import pytest
 
 from saverproof.contracts import contracts
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver
 from tests.wrong_savers.scenes.everything import SCENES
@@ -33,7 +33,7 @@ def answers(saver: Any, contract: str, api: str, folder: Path, *, setup: bool = 
         return SCENES[contract](probe)
     finally:
         probe.attempt(probe.saver.close)
-        Store.forget(folder)
+        ReferenceStore.forget(folder)
 
 
 @cache

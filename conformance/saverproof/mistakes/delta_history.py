@@ -15,7 +15,7 @@ ENDS = "delta-history/ends"
 History = dict[str, Any]
 
 
-class Written(ReferenceSaver):
+class WalkInParts(ReferenceSaver):
     """A base saver that lets subclasses override the parts of a walk."""
 
     def _writes_to(self, row: CheckpointRow, channel: str) -> list[tuple[str, str, Any]]:
@@ -41,7 +41,7 @@ class HistoryWithTheTarget(ReferenceSaver):
 
 
 @mistake(WALK, "the target's own writes are taken for part of the path")
-class HistoryWithTheTargetsWrites(Written):
+class HistoryWithTheTargetsWrites(WalkInParts):
     def _channel_history(self, target: CheckpointRow | None, channel: str) -> History:
         history = super()._channel_history(target, channel)
         if target is not None:
@@ -50,7 +50,7 @@ class HistoryWithTheTargetsWrites(Written):
 
 
 @mistake(WALK, "the writes of the seed's own checkpoint are left out")
-class HistoryWithoutTheSeedsWrites(Written):
+class HistoryWithoutTheSeedsWrites(WalkInParts):
     def _channel_history(self, target: CheckpointRow | None, channel: str) -> History:
         history = super()._channel_history(target, channel)
         if target is not None and "seed" in history:
@@ -110,7 +110,7 @@ class HistorySeedsAtTheRoot(ReferenceSaver):
 
 
 @mistake(WALK, "the walk goes on to the root, past the seed")
-class HistoryGoesPastTheSeed(Written):
+class HistoryGoesPastTheSeed(WalkInParts):
     def _channel_history(self, target: CheckpointRow | None, channel: str) -> History:
         history = super()._channel_history(target, channel)
         if target is not None:
@@ -134,7 +134,7 @@ class HistorySeedsOfNone(ReferenceSaver):
         return {"seed": None, **super()._channel_history(target, channel)}
 
 
-class ReadsWritesAnew(Written):
+class ReadsWritesAnew(WalkInParts):
     """A base saver whose histories have a query of their own for a checkpoint's writes."""
 
     def _read_anew(self, writes: list[WriteRow]) -> list[WriteRow]:

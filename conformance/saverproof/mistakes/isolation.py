@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from saverproof.mistakes.hostile import NamespacesAs
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf
 from saverproof.mistakes.registry import mistake
 
 Rows = list[CheckpointRow]
@@ -246,7 +246,7 @@ class RootCalledDefault(NamespacesAs):
 class OneStoreForAll(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
-        return cls(Store.at(Path("everywhere")))
+        return cls(ReferenceStore.at(Path("everywhere")))
 
 
 @mistake("isolation/workspaces", "a cache of the module is keyed by thread, not by database")

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
 
 # -- abandoned-list -----------------------------------------------------------------------
@@ -93,7 +93,7 @@ class AbandonedListGoesOn(ReferenceSaver):
 class Connected(ReferenceSaver):
     """A base saver whose copies share its connection."""
 
-    def __init__(self, store: Store | None = None, *, serde: Any = None) -> None:
+    def __init__(self, store: ReferenceStore | None = None, *, serde: Any = None) -> None:
         super().__init__(store, serde=serde)
         self.connection = {"open": True}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf, Store
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf
 from saverproof.mistakes.registry import mistake
 
 REOPEN = "lifecycle/reopen"
@@ -23,7 +23,7 @@ SEEN_LATER = {"lifecycle/setup-idempotent", "lifecycle/close-idempotent"}
 class NothingIsKept(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
-        return cls(Store())
+        return cls(ReferenceStore())
 
 
 @mistake(REOPEN, "pending writes live in memory: the run will be over soon", also=SEEN_LATER)

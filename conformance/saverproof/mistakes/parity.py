@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import Store, WriteRow
+from saverproof.mistakes.reference.store import ReferenceStore, WriteRow
 from saverproof.mistakes.registry import mistake
 
 SAME = "parity/same-answers"
@@ -117,7 +117,7 @@ class TwoStores(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
         saver = super().at(path)
-        saver.__dict__["other"] = ReferenceSaver(Store.at(path / "async"))
+        saver.__dict__["other"] = ReferenceSaver(ReferenceStore.at(path / "async"))
         return saver
 
     def _async_side(self) -> Any:

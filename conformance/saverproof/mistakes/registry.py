@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from saverproof.mistakes.reference.store import Store
+from saverproof.mistakes.reference.store import ReferenceStore
 
 BOTH = ("sync", "async")
 
@@ -79,7 +79,7 @@ class Mistake:
 
     def drop(self, workspace: WorkspaceLike) -> None:
         """Drop what the workspace kept in memory."""
-        Store.forget(workspace.path)
+        ReferenceStore.forget(workspace.path)
 
 
 REGISTERED: list[Mistake] = []

@@ -211,7 +211,7 @@ class ConfigKeysRefused(ReferenceSaver):
         return super()._thread_of(config)
 
 
-class Narrowed(ReferenceSaver):
+class OnlyNamedOptions(ReferenceSaver):
     """A base saver that passes `_narrowing` exactly the options that the caller named."""
 
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -226,18 +226,18 @@ class Narrowed(ReferenceSaver):
 
 
 @mistake("identity/loop-configs", "filter.items() of None")
-class FilterNoneRaises(Narrowed):
+class FilterNoneRaises(OnlyNamedOptions):
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "filter": dict(options.get("filter", {}).items())}
 
 
 @mistake("identity/loop-configs", 'before["configurable"] of None')
-class BeforeNoneRaises(Narrowed):
+class BeforeNoneRaises(OnlyNamedOptions):
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "before": dict(options.get("before", {"configurable": {}}).items())}
 
 
 @mistake("identity/loop-configs", "int(limit) of None")
-class LimitNoneRaises(Narrowed):
+class LimitNoneRaises(OnlyNamedOptions):
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "limit": int(options["limit"])} if "limit" in options else options

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.child import ScenePart
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.messages import GoneError, Messages
 from saverproof.families.concurrency.schedules import Schedule
@@ -17,13 +17,13 @@ HERE, ELSEWHERE = 0, 1
 """The numbers of the two processes."""
 Answer: TypeAlias = Callable[[Any], object]
 """What is called with each message that comes."""
-Answering: TypeAlias = Callable[[Scene, Any, Messages], AbstractContextManager[Answer]]
+Answering: TypeAlias = Callable[[ScenePart, Any, Messages], AbstractContextManager[Answer]]
 """Makes it, of a scene, its saver and the messages."""
 
 
 def answer_all(arguments: Mapping[str, Any], answering: Answering) -> dict[str, Any]:
     """Open a saver, and answer what the first process asks, until that one is done."""
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     file = Path(arguments["meeting"])
 
     def play() -> None:

@@ -13,8 +13,8 @@ from saverproof.errors import describe
 from saverproof.families.concurrency.records import (
     FIRST_OF_ROUNDS,
     PLACES,
-    CallKind,
     Operation,
+    OperationKind,
     ShownTuple,
     TimedCall,
     copy_of,
@@ -71,7 +71,7 @@ class Caller:
         self, operation: Operation, began: int, answer: Any = None, error: Exception | None = None
     ) -> None:
         ended = time.monotonic_ns()
-        if operation.kind is CallKind.LIST:
+        if operation.kind is OperationKind.LIST:
             found = answer or []
         else:
             found = [answer] if operation.kind.reads and answer is not None else []
@@ -83,11 +83,11 @@ class Caller:
     def _asked(self, operation: Operation) -> Any:
         driver = self._driver
         match operation.kind:
-            case CallKind.PUT:
+            case OperationKind.PUT:
                 return driver.put(put_call(operation, self._versions))
-            case CallKind.WRITES:
+            case OperationKind.WRITES:
                 return driver.put_writes(put_writes_call(operation))
-            case CallKind.LIST:
+            case OperationKind.LIST:
                 return driver.list_tuples(config_of(operation), {})
             case kind if kind.maintains:
                 return self._maintained(operation)
@@ -97,15 +97,15 @@ class Caller:
     def _maintained(self, operation: Operation) -> Any:
         driver, thread = self._driver, PLACES[operation.place][0]
         match operation.kind:
-            case CallKind.DELETE:
+            case OperationKind.DELETE:
                 return driver.invoke("delete_thread", thread)
-            case CallKind.PRUNE:
+            case OperationKind.PRUNE:
                 return driver.invoke("prune", [thread], strategy="keep_latest")
-            case CallKind.PRUNE_ALL:
+            case OperationKind.PRUNE_ALL:
                 return driver.invoke("prune", [thread], strategy="delete")
-            case CallKind.DELETE_RUN:
+            case OperationKind.DELETE_RUN:
                 return driver.invoke("delete_for_runs", [operation.run])
-            case CallKind.COPY:
+            case OperationKind.COPY:
                 return driver.invoke("copy_thread", thread, PLACES[copy_of(operation.place)][0])
             case _:
                 return self._set_up()

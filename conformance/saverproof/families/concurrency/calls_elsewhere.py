@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency.answering import HERE, Answer, answer_all
-from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.child import ScenePart
 from saverproof.families.concurrency.graph_upkeep import Call
 from saverproof.families.concurrency.held_calls import HeldCalls, Write
-from saverproof.families.concurrency.holding import MARGIN_ELSEWHERE, Place, Probing
+from saverproof.families.concurrency.holding import MARGIN_ELSEWHERE, HoldPoint, Probing
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.messages import GoneError, Messages
@@ -48,13 +48,13 @@ class CallsElsewhere:
         with Meeting(meeting, HERE, 2) as met:
             yield cls(own, Messages(met, meeting, HERE, own.scene.progress.tick))
 
-    def hold(self, call: Call, place: Place | None) -> HeldElsewhere:
+    def hold(self, call: Call, place: HoldPoint | None) -> HeldElsewhere:
         """Have a call begun, and return once it stands still at a place, or is over."""
         self._messages.send({"call": call, "place": encode(place)})
         self._messages.receive()
         return HeldElsewhere(self._messages, self.raised)
 
-    def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
+    def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
         """Return places of the call at which a write of this process can overtake it."""
         self._messages.send({"call": call, "most": most})
         while (said := self._messages.receive())["said"] == _WRITE:
@@ -63,7 +63,7 @@ class CallsElsewhere:
                 # The call may stand in its way, at one place after the other: that is no hang.
                 self.own.scene.progress.tick()
             self._messages.send(_WRITTEN)
-        return [decode(Place, one) for one in said["places"]]
+        return [decode(HoldPoint, one) for one in said["places"]]
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ def make_calls(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _making(scene: Scene, saver: Any, messages: Messages) -> Iterator[Answer]:
+def _making(scene: ScenePart, saver: Any, messages: Messages) -> Iterator[Answer]:
     with HeldCalls.of(scene, saver) as held:
         yield _Answering(scene, held, messages).answer
 
@@ -106,7 +106,7 @@ def _making(scene: Scene, saver: Any, messages: Messages) -> Iterator[Answer]:
 class _Answering:
     """Answers what the process of the graphs asks for."""
 
-    scene: Scene
+    scene: ScenePart
     held: HeldCalls
     messages: Messages
 
@@ -118,7 +118,7 @@ class _Answering:
             self.messages.send({"said": _FOUND, "places": encode(places)})
             return
         known = len(self.held.raised)
-        place = asked["place"] and decode(Place, asked["place"])
+        place = asked["place"] and decode(HoldPoint, asked["place"])
         held = self.held.hold(call, place, self.messages.other)
         self.messages.send(_COME)
         self.messages.receive()
@@ -126,7 +126,7 @@ class _Answering:
         over = {"returned": returned, "overtaken": held.overtaken}
         self.messages.send(over | {"raised": self.held.raised[known:]})
 
-    def _places(self, call: Call, most: int) -> list[Place]:
+    def _places(self, call: Call, most: int) -> list[HoldPoint]:
         if files := list(sqlite_files(self.scene.workspace.path)):
             with LockLooks.of(files) as looks:
                 return self.held.probed(call, looks, most)

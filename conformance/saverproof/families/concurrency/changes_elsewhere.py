@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency.answering import ELSEWHERE, HERE, Answer, answer_all
-from saverproof.families.concurrency.child import Scene, operations_in
+from saverproof.families.concurrency.child import ScenePart, operations_in
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.messages import GoneError, Messages
 from saverproof.families.concurrency.records import Operation, TimedCall
@@ -29,7 +29,7 @@ class ChangesElsewhere:
 
     @classmethod
     @contextmanager
-    def of(cls, scene: Scene, meeting: Path) -> Iterator[ChangesElsewhere]:
+    def of(cls, scene: ScenePart, meeting: Path) -> Iterator[ChangesElsewhere]:
         """Meet the other process, which may end when the block is left."""
         with Meeting(meeting, HERE, 2) as met:
             yield cls(Messages(met, meeting, HERE, scene.progress.tick))
@@ -69,7 +69,7 @@ def make_changes(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _making(scene: Scene, saver: Any, messages: Messages) -> Iterator[Answer]:
+def _making(scene: ScenePart, saver: Any, messages: Messages) -> Iterator[Answer]:
     def make(asked: Any) -> None:
         scene.alone(saver, ELSEWHERE, operations_in(asked))
         messages.send(encode(scene.callers.pop().events))

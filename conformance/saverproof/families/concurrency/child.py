@@ -45,7 +45,7 @@ BEFORE, AFTER = -1, -2
 """The callers that are alone, at first and in the end."""
 
 
-class Scene:
+class ScenePart:
     """One process's part: savers opened on the store, and callers that use them."""
 
     def __init__(self, arguments: Arguments) -> None:
@@ -238,7 +238,7 @@ async def _gathered(
 
 def share(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """Threads or tasks: alone at first, then ``savers`` savers shared by all, then alone again."""
-    scene = Scene(arguments)
+    scene = ScenePart(arguments)
     scene.pauses.install()
 
     def play() -> None:
@@ -274,7 +274,7 @@ def end(arguments: Arguments) -> dict[str, Any]:
 
 
 def _quiet(arguments: Arguments, caller: int, part: str) -> dict[str, Any]:
-    scene = Scene(arguments)
+    scene = ScenePart(arguments)
 
     def play() -> None:
         with scene.saver() as saver:
@@ -285,7 +285,7 @@ def _quiet(arguments: Arguments, caller: int, part: str) -> dict[str, Any]:
 
 def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """One of several processes that work at the same time."""
-    scene = Scene(arguments)
+    scene = ScenePart(arguments)
     scene.pauses.install()
     scene.pauses.on = True
 

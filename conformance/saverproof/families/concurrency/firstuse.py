@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError, describe
-from saverproof.families.concurrency.child import Scene, operations_in
+from saverproof.families.concurrency.child import ScenePart, operations_in
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.schedules import pause_around_calls
 from saverproof.families.concurrency.watching import watch
@@ -32,7 +32,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     Gives "events"; "opening", what opening it raised, or None; "met", whether it made its first
     calls of the database while others made theirs; "standstill".
     """
-    scene = Scene(arguments)
+    scene = ScenePart(arguments)
     seen: dict[str, Any] = {"opening": None, "met": False}
 
     def guarded() -> None:
@@ -57,7 +57,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _opened(scene: Scene) -> Iterator[Any]:
+def _opened(scene: ScenePart) -> Iterator[Any]:
     """A saver on the store. What the target does by itself, which is none of the saver's doing, is
     done again where another process was in the way.
     """

@@ -19,10 +19,10 @@ from saverproof.families.concurrency.graph_upkeep import (
     scenario,
 )
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
-from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.scenes import died
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.graph.describing import describe
@@ -81,17 +81,17 @@ def _alone(operation: Step, shown: str, *more: Step) -> Program:
     return (*_waiting("a", "run-1", 1), *more, operation, *looks)
 
 
-_ALONE: Mapping[CallKind, Program] = {
-    CallKind.PRUNE: _alone(small.PRUNE, "a"),
-    CallKind.COPY: (
+_ALONE: Mapping[OperationKind, Program] = {
+    OperationKind.PRUNE: _alone(small.PRUNE, "a"),
+    OperationKind.COPY: (
         *_alone(CopyThread("a", "c"), "c"),
         GetTuple("c", ""),
         GetTuple("c", _CHILD),
         ListTuples("a", ""),
         ListTuples("a", _CHILD),
     ),
-    CallKind.DELETE: _alone(DeleteThread("b"), "a", *_waiting("b", "run-2", 3)),
-    CallKind.DELETE_RUN: _alone(DeleteForRuns(("run-2",)), "a", *_waiting("a", "run-2", 3)),
+    OperationKind.DELETE: _alone(DeleteThread("b"), "a", *_waiting("b", "run-2", 3)),
+    OperationKind.DELETE_RUN: _alone(DeleteForRuns(("run-2",)), "a", *_waiting("a", "run-2", 3)),
 }
 _DELTA_ALONE, *_ = removals.DELTAS
 """A prune of a thread with delta channels."""
@@ -240,7 +240,7 @@ def _steps(
     upkeep: GraphUpkeep, play: Mapping[str, Any], found: PlayDifference, api: str
 ) -> Iterator[str]:
     known = scenario(play["scenario"])
-    place = decode(Place, play["place"])
+    place = decode(HoldPoint, play["place"])
     yield f"graph {known.graph!r}: {getdoc(maker(known.graph, api))}"
     begins = "its first node begins" if play["inside"] else "it begins"
     steps = upkeep.steps(known, inside=play["inside"])

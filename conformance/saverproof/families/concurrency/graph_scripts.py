@@ -10,19 +10,19 @@ from typing import Any
 from saverproof.families.concurrency.graph_differences import COPY, GRAPH
 from saverproof.families.concurrency.graph_scenes import SCENES
 from saverproof.families.concurrency.graph_upkeep import FIRST_OF_NEW, scenario
-from saverproof.families.concurrency.holding import AWAIT, Place
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.holding import AWAIT, HoldPoint
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import imports_of
 from saverproof.families.graph.steps import Answer, GraphStep, Invoke
 from saverproof.programs.steps.codec import decode
 from saverproof.scripts.source import literal
 
-_CALLS: Mapping[CallKind, tuple[str, str]] = {
-    CallKind.PRUNE: ("prune", 'prune([thread], strategy="keep_latest")'),
-    CallKind.COPY: ("take_copy", "copy_thread(thread, target)"),
-    CallKind.DELETE: ("delete", 'delete_thread("another")'),
-    CallKind.DELETE_RUN: ("delete", 'delete_for_runs(["old"])'),
+_CALLS: Mapping[OperationKind, tuple[str, str]] = {
+    OperationKind.PRUNE: ("prune", 'prune([thread], strategy="keep_latest")'),
+    OperationKind.COPY: ("take_copy", "copy_thread(thread, target)"),
+    OperationKind.DELETE: ("delete", 'delete_thread("another")'),
+    OperationKind.DELETE_RUN: ("delete", 'delete_for_runs(["old"])'),
 }
 """What does it in a script, and how it is called."""
 
@@ -34,7 +34,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
     differs = scene.get("differs", GRAPH)
     if "place" not in scene or differs not in (GRAPH, COPY) or not all(inputs):
         return {}
-    place, make = decode(Place, scene["place"]), maker(known.graph, api)
+    place, make = decode(HoldPoint, scene["place"]), maker(known.graph, api)
     # A node on the event loop's own thread cannot wait until the call is held.
     inside = scene["inside"] and api == "sync"
     does, call = _CALLS[upkeep.kind]
@@ -45,9 +45,9 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
         "does": does,
         "call": call,
         "first": upkeep.steps(known, inside=inside).start,
-        "target": ', f"{thread}-{len(seen)}"' if upkeep.kind is CallKind.COPY else "",
-        "old": FIRST_OF_NEW if upkeep.kind is CallKind.DELETE_RUN else 0,
-        "other": inputs[0] if upkeep.kind is CallKind.DELETE else "",
+        "target": ', f"{thread}-{len(seen)}"' if upkeep.kind is OperationKind.COPY else "",
+        "old": FIRST_OF_NEW if upkeep.kind is OperationKind.DELETE_RUN else 0,
+        "other": inputs[0] if upkeep.kind is OperationKind.DELETE else "",
         "torn": differs == COPY,
         "inside": inside,
         "awaits": place.file == AWAIT,

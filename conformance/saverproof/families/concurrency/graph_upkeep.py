@@ -8,7 +8,7 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.families.concurrency.contract_ids import COPY, DELETION, PRUNE
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.graph import scenarios
 from saverproof.families.graph.runner import Player
 from saverproof.families.graph.scenario import GraphScenario, log, planned
@@ -33,7 +33,7 @@ class GraphUpkeep:
     another process calls it.
     """
 
-    kind: CallKind
+    kind: OperationKind
     contract: str
     needs: frozenset[Capability]
     doing: str
@@ -55,10 +55,10 @@ class GraphUpkeep:
         """The steps of a program beside which it is called, from ``inside`` them or before."""
         end = len(one.program)
         match self.kind:
-            case CallKind.DELETE_RUN:
+            case OperationKind.DELETE_RUN:
                 # The old run has ended, and the new one has put what it goes on with.
                 return range(FIRST_OF_NEW + 1, end)
-            case CallKind.COPY if not inside:
+            case OperationKind.COPY if not inside:
                 # Before the first step there is nothing to copy.
                 return range(1, end)
             case _:
@@ -66,18 +66,18 @@ class GraphUpkeep:
 
     def run_of(self, position: int) -> str:
         """The run of a step; "" where runs do not matter."""
-        if self.kind is not CallKind.DELETE_RUN:
+        if self.kind is not OperationKind.DELETE_RUN:
             return ""
         return _OLD if position < FIRST_OF_NEW else _NEW
 
     def call(self, own: str, other: str) -> Call:
         """The call for a graph's own thread, and another that it is deleted from or copied to."""
         match self.kind:
-            case CallKind.COPY:
+            case OperationKind.COPY:
                 return ("copy_thread", own, other), {}
-            case CallKind.DELETE:
+            case OperationKind.DELETE:
                 return ("delete_thread", other), {}
-            case CallKind.DELETE_RUN:
+            case OperationKind.DELETE_RUN:
                 return ("delete_for_runs", [_OLD]), {}
             case _:
                 return ("prune", [own]), {"strategy": "keep_latest"}
@@ -100,11 +100,13 @@ _TWO_RUNS = planned(
 """Nobody answers the first run; the second asks, is answered and asks again."""
 
 _ALL = (
-    GraphUpkeep(CallKind.PRUNE, PRUNE, frozenset({Capability.PRUNE}), "prune", (*NAMES, DELTA)),
-    GraphUpkeep(CallKind.COPY, COPY, frozenset({Capability.COPY_THREAD}), "copy", NAMES[:2]),
+    GraphUpkeep(
+        OperationKind.PRUNE, PRUNE, frozenset({Capability.PRUNE}), "prune", (*NAMES, DELTA)
+    ),
+    GraphUpkeep(OperationKind.COPY, COPY, frozenset({Capability.COPY_THREAD}), "copy", NAMES[:2]),
     # Whose rows are touched that should not be hangs little on what the graph is.
     GraphUpkeep(
-        CallKind.DELETE,
+        OperationKind.DELETE,
         DELETION,
         frozenset({Capability.DELETE_THREAD}),
         "deletion of another thread",
@@ -112,7 +114,7 @@ _ALL = (
         3,
     ),
     GraphUpkeep(
-        CallKind.DELETE_RUN,
+        OperationKind.DELETE_RUN,
         DELETION,
         frozenset({Capability.DELETE_FOR_RUNS}),
         "deletion of another run",
@@ -120,7 +122,7 @@ _ALL = (
         3,
     ),
 )
-UPKEEP_OF_GRAPHS: Mapping[CallKind, GraphUpkeep] = {one.kind: one for one in _ALL}
+UPKEEP_OF_GRAPHS: Mapping[OperationKind, GraphUpkeep] = {one.kind: one for one in _ALL}
 
 
 def scenario(name: str) -> GraphScenario:

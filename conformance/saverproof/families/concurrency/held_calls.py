@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
-from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.child import ScenePart
 from saverproof.families.concurrency.graph_upkeep import Call
 from saverproof.families.concurrency.holding import (
     Holding,
-    Place,
+    HoldPoint,
+    HoldPoints,
     PlaceProbe,
-    Places,
     Probe,
     Probing,
     chosen,
@@ -47,10 +47,10 @@ class UpkeepCalls(Protocol):
 
     raised: list[str]
 
-    def hold(self, call: Call, place: Place | None) -> Held:
+    def hold(self, call: Call, place: HoldPoint | None) -> Held:
         """Begin a call, and return once it stands still at a place, or is over."""
 
-    def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
+    def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
         """Return places of the call at which a write can overtake it."""
 
 
@@ -76,17 +76,17 @@ class HeldHere:
 class HeldCalls:
     """Makes calls of one saver, one at a time. ``raised`` lists what the calls raised."""
 
-    scene: Scene
+    scene: ScenePart
     saver: Any
     raised: list[str] = field(default_factory=list)
-    places: Places = field(default_factory=Places)
+    places: HoldPoints = field(default_factory=HoldPoints)
     api: Api = field(init=False)
     _pool: concurrent.futures.ThreadPoolExecutor = field(init=False)
     _tracer: Any = None
 
     @classmethod
     @contextmanager
-    def of(cls, scene: Scene, saver: Any) -> Iterator[Self]:
+    def of(cls, scene: ScenePart, saver: Any) -> Iterator[Self]:
         """Make calls of this saver until the block is left."""
         calls = cls(scene, saver)
         calls.api = api_of(scene.api, scene.loop)
@@ -137,7 +137,7 @@ class HeldCalls:
             return self._pool.submit(make)
         return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
 
-    def hold(self, call: Call, place: Place | None, process: int | None = None) -> HeldHere:
+    def hold(self, call: Call, place: HoldPoint | None, process: int | None = None) -> HeldHere:
         """Begin a call, and return once it stands still at a place, or is over. ``process`` is the
         one that goes on meanwhile, if it is another.
         """
@@ -146,11 +146,11 @@ class HeldCalls:
         holding.come.wait()
         return HeldHere(holding, made)
 
-    def free_places(self, call: Call, write: Write, most: int) -> list[Place]:
+    def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
         """Return places of the call at which a write can overtake it."""
         return self.probed(call, Probing(lambda: self.begun(write)), most)
 
-    def probed(self, call: Call, probing: PlaceProbe, most: int) -> list[Place]:
+    def probed(self, call: Call, probing: PlaceProbe, most: int) -> list[HoldPoint]:
         """Return the places at which to hold the call, as a probe of its places tells."""
         concurrent.futures.wait([self.begin(call, probing)])
         probing.end()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency.held_reading import CHANGES
-from saverproof.families.concurrency.holding import AWAIT, Place
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.holding import AWAIT, HoldPoint
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.identifiers import task_id
 from saverproof.scripts.source import quoted
@@ -30,15 +30,15 @@ def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
     A line is named by its text, and by its number among lines of the same text: what is mended
     elsewhere in the file does not move it.
     """
-    place = decode(Place, scene["place"])
+    place = decode(HoldPoint, scene["place"])
     made = {operation.kind for operation in CHANGES[scene["change"]]}
     texts = [one.strip() for one in linecache.getlines(place.file)]
     text = texts[place.line - 1] if place.file != AWAIT else ""
     return {
-        "lists": scene["read"] == CallKind.LIST,
-        "at": "AT" if scene["read"] == CallKind.GET else "CONFIG",
-        "deletes": CallKind.DELETE in made,
-        "puts": CallKind.PUT in made,
+        "lists": scene["read"] == OperationKind.LIST,
+        "at": "AT" if scene["read"] == OperationKind.GET else "CONFIG",
+        "deletes": OperationKind.DELETE in made,
+        "puts": OperationKind.PUT in made,
         "task": task_id(1),
         "awaits": place.file == AWAIT,
         "file": quoted("/".join(Path(place.file).parts[-_NAMED:])),

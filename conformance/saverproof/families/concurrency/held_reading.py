@@ -16,10 +16,15 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import TORN
 from saverproof.families.concurrency.held_reads import decoded
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
-from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, CallKind, Operation, TimedCall
+from saverproof.families.concurrency.records import (
+    FIRST_OF_ROUNDS,
+    Operation,
+    OperationKind,
+    TimedCall,
+)
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
@@ -27,11 +32,11 @@ from saverproof_faults.kill import DiedBy, TrialResult
 SCENE = "held read"
 _PLACE, _NUMBER = FIRST_OF_ROUNDS, 1
 _BEFORE = (
-    Operation(CallKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH),
-    Operation(CallKind.WRITES, _PLACE, _NUMBER, tag=TAGS_EACH + 1, task=100, count=3),
+    Operation(OperationKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH),
+    Operation(OperationKind.WRITES, _PLACE, _NUMBER, tag=TAGS_EACH + 1, task=100, count=3),
 )
-_DELETED = Operation(CallKind.DELETE, _PLACE)
-_AGAIN = Operation(CallKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH + 2)
+_DELETED = Operation(OperationKind.DELETE, _PLACE)
+_AGAIN = Operation(OperationKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH + 2)
 CHANGES = {
     "deleted": (_DELETED,),
     "deleted, and put anew": (_DELETED, _AGAIN),
@@ -39,9 +44,9 @@ CHANGES = {
 }
 """What another process does, in the words of a scene."""
 _READS = (
-    Operation(CallKind.GET, _PLACE, _NUMBER),
-    Operation(CallKind.LATEST, _PLACE),
-    Operation(CallKind.LIST, _PLACE),
+    Operation(OperationKind.GET, _PLACE, _NUMBER),
+    Operation(OperationKind.LATEST, _PLACE),
+    Operation(OperationKind.LIST, _PLACE),
 )
 
 
@@ -104,10 +109,10 @@ def _judge(record: SceneRecord, read: Operation, how: str, told: Mapping[str, An
     if any(event.error for event in alone):
         return f"{how}: one caller alone could not do it"
     states = [event.shown for event in alone]
-    problems: list[tuple[Problem, Place]] = []
+    problems: list[tuple[Problem, HoldPoint]] = []
     raised = 0
     for at, events in told["held"]:
-        place = decode(Place, at)
+        place = decode(HoldPoint, at)
         *made, seen = decoded(events)
         record.tally.operations += len(events)
         if any(event.error for event in made):
@@ -147,7 +152,7 @@ def _not_over(result: TrialResult) -> str:
     return value["trouble"] or ("not over in time" if value["standstill"] else "")
 
 
-def _problem(states: list[Any], place: Place, events: list[TimedCall]) -> Problem:
+def _problem(states: list[Any], place: HoldPoint, events: list[TimedCall]) -> Problem:
     seen = events[-1]
     return Problem(
         TORN,

@@ -19,13 +19,13 @@ from typing import Any
 from saverproof.families.concurrency.answering import HERE
 from saverproof.families.concurrency.calling import Caller
 from saverproof.families.concurrency.changes_elsewhere import ChangesElsewhere
-from saverproof.families.concurrency.child import Scene, operations_in
+from saverproof.families.concurrency.child import ScenePart, operations_in
 from saverproof.families.concurrency.holding import (
     MARGIN_ELSEWHERE,
     Holding,
-    Place,
+    HoldPoint,
+    HoldPoints,
     PlaceProbe,
-    Places,
     Probe,
     Probing,
 )
@@ -45,12 +45,12 @@ _MOST_BLOCKED = 6
 class _Found:
     """Notes the places of a read, and holds it at none."""
 
-    places: list[Place] = field(default_factory=list)
+    places: list[HoldPoint] = field(default_factory=list)
 
-    def at(self, place: Place) -> None:
+    def at(self, place: HoldPoint) -> None:
         self.places.append(place)
 
-    async def await_at(self, place: Place) -> None:
+    async def await_at(self, place: HoldPoint) -> None:
         self.places.append(place)
 
 
@@ -58,15 +58,15 @@ class _Found:
 class _HeldReads:
     """The reads of one saver: in a thread of their own, or on its event loop."""
 
-    scene: Scene
+    scene: ScenePart
     caller: Caller
     pool: concurrent.futures.Executor
-    places: Places = field(default_factory=Places)
+    places: HoldPoints = field(default_factory=HoldPoints)
     _tracer: Any = None
 
     @classmethod
     @contextmanager
-    def of(cls, scene: Scene, saver: Any) -> Iterator[_HeldReads]:
+    def of(cls, scene: ScenePart, saver: Any) -> Iterator[_HeldReads]:
         with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
             reads = cls(scene, scene.caller(saver, HERE), pool)
             reads._tracer = lines_in(folders_of(saver), reads._at_line)
@@ -126,7 +126,7 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     what it shows with the whole change made while it is held at some of its places. ``left`` counts
     the places that were not tried because the change had waited for the read too often.
     """
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     told: dict[str, Any] = {"places": 0, "each": []}
 
     def play() -> None:
@@ -176,7 +176,7 @@ class _Play:
         free = self._free(found.places)
         told["each"] += [self._beside(change, free) for change in self.each]
 
-    def _beside(self, change: tuple[Operation, ...], places: list[Place]) -> dict[str, Any]:
+    def _beside(self, change: tuple[Operation, ...], places: list[HoldPoint]) -> dict[str, Any]:
         """Tell of one change."""
         self._prepare()
         alone = [self.reads.read(self.read)]
@@ -188,7 +188,7 @@ class _Play:
         return told
 
     def _hold_at(
-        self, places: list[Place], change: tuple[Operation, ...], told: dict[str, Any]
+        self, places: list[HoldPoint], change: tuple[Operation, ...], told: dict[str, Any]
     ) -> None:
         """Hold the read at some of the places, and then between any two that come out otherwise.
 
@@ -213,7 +213,7 @@ class _Play:
     def _prepare(self) -> list[TimedCall]:
         return self.changes.make([*self.ends, *self.before])[len(self.ends) :]
 
-    def _free(self, places: list[Place]) -> list[Place]:
+    def _free(self, places: list[HoldPoint]) -> list[HoldPoint]:
         """Return the places at which the store keeps nobody from writing, as far as can be told."""
         scene = self.reads.scene
         if scene.target.server is not None:
@@ -233,7 +233,7 @@ class _Play:
             return places
         return _free_of(probing)
 
-    def _held_at(self, place: Place, change: tuple[Operation, ...]) -> list[TimedCall]:
+    def _held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
         """Return what was called, last the read; nothing if the change waited for the read."""
         events = self._prepare()
         holding = Holding(place, self.changes.process)
@@ -245,7 +245,7 @@ class _Play:
         return [*events, self.reads.caller.events[-1]] if holding.overtaken else []
 
 
-def _free_of(probe: PlaceProbe) -> list[Place]:
+def _free_of(probe: PlaceProbe) -> list[HoldPoint]:
     return [place for place, free in probe.free if free]
 
 

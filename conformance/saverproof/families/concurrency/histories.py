@@ -17,7 +17,7 @@ from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
+from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.schedules import Schedule, schedule_of
 from saverproof.families.concurrency.workload import (
     DELETING,
@@ -158,15 +158,15 @@ def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
     before = prologue(PUTS, able)
     number = 30 if able.history else 1
     while_held = (
-        Operation(CallKind.WRITES, 0, 1, 1_000, 100, 3),
-        Operation(CallKind.PUT, 0, number, tag=1_001),
-        Operation(CallKind.GET, 0, 1),
+        Operation(OperationKind.WRITES, 0, 1, 1_000, 100, 3),
+        Operation(OperationKind.PUT, 0, number, tag=1_001),
+        Operation(OperationKind.GET, 0, 1),
     )
     released = (
-        Operation(CallKind.WRITES, 0, 1, 2_000, 101, 3),
-        Operation(CallKind.PUT, 0, number + 1 if able.history else 1, tag=2_001),
-        Operation(CallKind.GET, 0, 1),
-        Operation(CallKind.LATEST, 0),
+        Operation(OperationKind.WRITES, 0, 1, 2_000, 101, 3),
+        Operation(OperationKind.PUT, 0, number + 1 if able.history else 1, tag=2_001),
+        Operation(OperationKind.GET, 0, 1),
+        Operation(OperationKind.LATEST, 0),
     )
     script = CallPlan(Sharing.LOCKED, PUTS, Schedule(""), before, (while_held, released))
     meeting = bench.folder / "meeting-over-a-lock"

@@ -26,7 +26,7 @@ from saverproof.families.concurrency.histories import (
 from saverproof.families.concurrency.judging import CUT_OFF, Judgement, judge_history
 from saverproof.families.concurrency.overtaking import overtake
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.workload import Able
 from saverproof.families.tally import Tally, hidden
@@ -213,4 +213,4 @@ def _is_of_a_listing(problem: Problem, error: str) -> bool:
     if problem.contract not in (THREADS, TORN) or not problem.events:
         return False
     last = problem.events[-1]
-    return last.operation.kind is CallKind.LIST and (last.error or "").startswith(error)
+    return last.operation.kind is OperationKind.LIST and (last.error or "").startswith(error)

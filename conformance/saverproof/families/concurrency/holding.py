@@ -50,7 +50,7 @@ AWAIT = "await"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HoldPoint:
     """A line of a file, or the event loop's turn ``line``, when it is come to the ``time``-th time;
     counted from 1.
     """
@@ -69,17 +69,17 @@ class Place:
 class Probe(Protocol):
     """Something that is done at each place which a call reaches."""
 
-    def at(self, place: Place) -> None:
+    def at(self, place: HoldPoint) -> None:
         """Do it at a line of a thread's call."""
 
-    async def await_at(self, place: Place) -> None:
+    async def await_at(self, place: HoldPoint) -> None:
         """Do it where a call on an event loop awaits."""
 
 
 class PlaceProbe(Probe, Protocol):
     """What finds the places of a call; ``free`` has them, each with whether a write got through."""
 
-    free: list[tuple[Place, bool]]
+    free: list[tuple[HoldPoint, bool]]
 
     def end(self) -> None:
         """Wait for what is left."""
@@ -95,7 +95,7 @@ class Probing:
         process: int | None = None,
     ) -> None:
         """``process`` is the id of the one that writes, if it is another."""
-        self.free: list[tuple[Place, bool]] = []
+        self.free: list[tuple[HoldPoint, bool]] = []
         self._write = write
         self._process = process
         began = time.monotonic()
@@ -106,7 +106,7 @@ class Probing:
         self._blocked: dict[int, stacks.Stack] | None = None
         """Where all threads stood when the write was seen to be blocked."""
 
-    def at(self, place: Place) -> None:
+    def at(self, place: HoldPoint) -> None:
         """Stand still until a write that is begun here is answered, or for a moment."""
         if self._is_blocked():
             self.free.append((place, False))
@@ -143,7 +143,7 @@ class Probing:
         self._blocked = None if answered else stacks.of_others()
         return answered
 
-    async def await_at(self, place: Place) -> None:
+    async def await_at(self, place: HoldPoint) -> None:
         """The same on an event loop."""
         for _ in range(2 if self._pending else 1):
             if self._pending is None or self._pending.done():
@@ -176,7 +176,7 @@ class Holding:
     goes on beside it, if it is another.
     """
 
-    def __init__(self, place: Place | None, process: int | None = None) -> None:
+    def __init__(self, place: HoldPoint | None, process: int | None = None) -> None:
         self.place = place
         self._process = process
         self.come = threading.Event()
@@ -184,7 +184,7 @@ class Holding:
         self.overtaken = False
         """Whether all that went on beside it was over before it went on."""
 
-    def at(self, place: Place) -> None:
+    def at(self, place: HoldPoint) -> None:
         """Stand still if this is the place."""
         if self._is_there(place):
             self.overtaken = self.let_go.wait(_LONGEST_S) or self._is_over_in_time()
@@ -199,7 +199,7 @@ class Holding:
             idle = 0 if others_go_on(self._process) else idle + 1
         return False
 
-    async def await_at(self, place: Place) -> None:
+    async def await_at(self, place: HoldPoint) -> None:
         """The same on an event loop."""
         if self._is_there(place):
             until = time.monotonic() + _LONGEST_S
@@ -207,7 +207,7 @@ class Holding:
                 await asyncio.sleep(_NAP_S)
             self.overtaken = self.let_go.is_set()
 
-    def _is_there(self, place: Place) -> bool:
+    def _is_there(self, place: HoldPoint) -> bool:
         there = place == self.place and not self.come.is_set()
         if there:
             self.come.set()
@@ -215,7 +215,7 @@ class Holding:
 
 
 @dataclass(slots=True)
-class Places:
+class HoldPoints:
     """Tells of each place to which a call on a whole thread comes; one call is made at a time."""
 
     doing: Probe | None = None
@@ -242,15 +242,15 @@ class Places:
         if place := self.visited(frame.f_code.co_filename, frame.f_lineno):
             self.doing.at(place)
 
-    def visited(self, file: str, line: int) -> Place | None:
+    def visited(self, file: str, line: int) -> HoldPoint | None:
         """The place, if it is not come to for the umpteenth time."""
         self._visits[file, line] += 1
         time = self._visits[file, line]
-        return Place(file, line, time) if time <= _VISITS else None
+        return HoldPoint(file, line, time) if time <= _VISITS else None
 
 
 class _Awaited:
-    def __init__(self, call: Awaitable[Any], places: Places) -> None:
+    def __init__(self, call: Awaitable[Any], places: HoldPoints) -> None:
         self._call = call
         self._places = places
 
@@ -266,7 +266,7 @@ class _Awaited:
             try:
                 yield waited_for
                 if self._places.doing is not None:
-                    yield from self._places.doing.await_at(Place(AWAIT, turn)).__await__()
+                    yield from self._places.doing.await_at(HoldPoint(AWAIT, turn)).__await__()
                 go_on = partial(next, steps)
             except BaseException as error:  # noqa: BLE001 - it is for the call to handle
                 go_on = partial(steps.throw, error)
@@ -281,11 +281,11 @@ def _on_a_loop() -> bool:
     return True
 
 
-def chosen(looked: list[tuple[Place, bool]], most: int) -> list[Place]:
+def chosen(looked: list[tuple[HoldPoint, bool]], most: int) -> list[HoldPoint]:
     """Those places at which a call is held: the last of each stretch in which others get through,
     for they come to the same; where nothing is ever in the way, up to ``most``.
     """
-    stretches: list[list[Place]] = [[]]
+    stretches: list[list[HoldPoint]] = [[]]
     for place, free in looked:
         if free:
             stretches[-1].append(place)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from saverproof.errors import OpeningError, describe
-from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.child import ScenePart
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps import definitions as steps
@@ -114,7 +114,7 @@ class _Part:
     """One process's part: ``changes`` and ``questions`` are steps."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self.scene = Scene(
+        self.scene = ScenePart(
             {**arguments, "schedule": encode(Schedule("")), "patience_s": PATIENCE_S}
         )
         self.changes = from_json(arguments["changes"])

@@ -11,8 +11,8 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.families.concurrency.calling import Caller
-from saverproof.families.concurrency.child import Scene
-from saverproof.families.concurrency.records import PLACES, CallKind, Operation
+from saverproof.families.concurrency.child import ScenePart
+from saverproof.families.concurrency.records import PLACES, Operation, OperationKind
 from saverproof.families.concurrency.watching import (
     PATIENCE_S,
     Standstill,
@@ -35,19 +35,19 @@ class By(StrEnum):
 LISTED = 0
 NEXT = 50
 PREPARED = (
-    *(Operation(CallKind.PUT, LISTED, number, tag=1_000 + number) for number in range(1, 8)),
-    Operation(CallKind.WRITES, LISTED, 6, 1_020, 3, 2),
-    Operation(CallKind.PUT, 1, 1, tag=1_008),
-    Operation(CallKind.PUT, 2, 1, tag=1_009),
+    *(Operation(OperationKind.PUT, LISTED, number, tag=1_000 + number) for number in range(1, 8)),
+    Operation(OperationKind.WRITES, LISTED, 6, 1_020, 3, 2),
+    Operation(OperationKind.PUT, 1, 1, tag=1_008),
+    Operation(OperationKind.PUT, 2, 1, tag=1_009),
 )
 BETWEEN = (
-    Operation(CallKind.GET, LISTED, 2),
-    Operation(CallKind.LATEST, LISTED),
-    Operation(CallKind.LIST, LISTED),
-    Operation(CallKind.WRITES, LISTED, 6, 1_021, 4, 2),
-    Operation(CallKind.PUT, LISTED, NEXT, tag=1_010),
-    Operation(CallKind.PUT, 3, 1, tag=1_011),
-    Operation(CallKind.DELETE, 2),
+    Operation(OperationKind.GET, LISTED, 2),
+    Operation(OperationKind.LATEST, LISTED),
+    Operation(OperationKind.LIST, LISTED),
+    Operation(OperationKind.WRITES, LISTED, 6, 1_021, 4, 2),
+    Operation(OperationKind.PUT, LISTED, NEXT, tag=1_010),
+    Operation(OperationKind.PUT, 3, 1, tag=1_011),
+    Operation(OperationKind.DELETE, 2),
 )
 """What is called between the items: reads, writes to the thread that is listed, in a namespace that
 was not there before, and another thread's end.
@@ -63,7 +63,7 @@ def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     returned; "operation" that was under way then; "listing", where the listing stood; "released",
     whether the call returned once the listing had been closed.
     """
-    scene = Scene({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
+    scene = ScenePart({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
     play = Iterating(scene, By(arguments["by"]), frozenset(arguments["operations"]))
     stage = threading.Thread(target=play.guarded, name="the one that lists", daemon=True)
     stage.start()
@@ -83,7 +83,7 @@ def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 class Iterating:
     """One listing and the calls between its items."""
 
-    def __init__(self, scene: Scene, by: By, operations: frozenset[str]) -> None:
+    def __init__(self, scene: ScenePart, by: By, operations: frozenset[str]) -> None:
         self.scene = scene
         self.by = by
         self.calls: list[list[Any]] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
-    CallKind,
+    OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
@@ -48,7 +48,7 @@ def semantics_of(events: Sequence[TimedCall]) -> Semantics:
     history = EventIndex(events, THREADS, USUAL)
     replaces = first_stays = True
     for event in events:
-        if event.phase is not Phase.AFTER or event.operation.kind is not CallKind.GET:
+        if event.phase is not Phase.AFTER or event.operation.kind is not OperationKind.GET:
             continue
         for shown in event.shown:
             key = (event.operation.place, shown.number)
@@ -116,13 +116,15 @@ class EventIndex:
         self.semantics = semantics
         self.puts: dict[Key, list[TimedCall]] = {}
         self.batches: dict[tuple[int, int, int], list[TimedCall]] = {}
-        self.deleted = {e.operation.place for e in events if e.operation.kind is CallKind.DELETE}
+        self.deleted = {
+            e.operation.place for e in events if e.operation.kind is OperationKind.DELETE
+        }
         """The places whose thread is deleted now and then."""
         for event in events:
             made = event.operation
-            if made.kind is CallKind.PUT:
+            if made.kind is OperationKind.PUT:
                 self.puts.setdefault((made.place, made.number), []).append(event)
-            elif made.kind is CallKind.WRITES:
+            elif made.kind is OperationKind.WRITES:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
 
     def raised(self, event: TimedCall) -> Problem:
@@ -132,7 +134,7 @@ class EventIndex:
         halves = [
             other
             for other in self.events
-            if other.operation.kind is CallKind.DELETE
+            if other.operation.kind is OperationKind.DELETE
             and event.operation.kind.reads
             and other.operation.place == event.operation.place
             and other.overlaps(event)
@@ -152,10 +154,10 @@ class EventIndex:
         made = event.operation
         seen: set[int] = set()
         for shown in event.shown:
-            if made.kind is CallKind.GET and shown.number != made.number:
+            if made.kind is OperationKind.GET and shown.number != made.number:
                 yield self._torn(event, shown, f"checkpoint {made.number}", "another checkpoint")
                 continue
-            if made.kind is CallKind.LIST and shown.number in seen:
+            if made.kind is OperationKind.LIST and shown.number in seen:
                 yield self._lost(event, "a listing shows a checkpoint twice", shown.describe())
             seen.add(shown.number)
             yield from self._wrong_checkpoint(event, shown)
@@ -224,10 +226,10 @@ class EventIndex:
             made = event.operation
             if made.place in self.deleted:
                 continue
-            if made.kind is CallKind.GET:
+            if made.kind is OperationKind.GET:
                 shown = next(iter(event.shown), None)
                 yield from self._missing(event, (made.place, made.number), shown)
-            elif made.kind is CallKind.LIST:
+            elif made.kind is OperationKind.LIST:
                 found = {shown.number: shown for shown in event.shown}
                 for place, number in self.puts:
                     if place == made.place:
@@ -281,7 +283,7 @@ class EventIndex:
             and event.operation.place == place
             and (
                 said & {f"p{event.operation.tag}", *event.operation.texts}
-                or (event.operation.kind is CallKind.DELETE and event.overlaps(read))
+                or (event.operation.kind is OperationKind.DELETE and event.overlaps(read))
             )
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
+from saverproof.families.concurrency.child import AFTER, BEFORE, ScenePart, operations_in
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import encode
 from saverproof_faults.kill import Acks
@@ -13,7 +13,7 @@ from saverproof_faults.kill import Acks
 
 def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """One caller: what comes before, what comes late, and what is there then."""
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
 
     def play() -> None:
         with scene.saver() as saver:

@@ -9,8 +9,8 @@ from saverproof.families.concurrency.histories import CallPlan, Sharing, ended, 
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import (
     FIRST_OF_ROUNDS,
-    CallKind,
     Operation,
+    OperationKind,
     Phase,
 )
 from saverproof.families.concurrency.schedules import Schedule
@@ -19,15 +19,15 @@ from saverproof.families.concurrency.workload import UPKEEP
 SCENE = "late writer"
 _PLACE = FIRST_OF_ROUNDS
 _BEFORE = (
-    Operation(CallKind.PUT, _PLACE, 1, tag=1),
-    Operation(CallKind.PUT, _PLACE, 2, tag=1_000, parent=1, carries=True),
+    Operation(OperationKind.PUT, _PLACE, 1, tag=1),
+    Operation(OperationKind.PUT, _PLACE, 2, tag=1_000, parent=1, carries=True),
 )
 _LATE = (
-    Operation(CallKind.DELETE, _PLACE),
-    Operation(CallKind.PUT, _PLACE, 3, tag=1_001, parent=2, carries=True),
-    Operation(CallKind.WRITES, _PLACE, 3, tag=1_002, task=100, count=2),
+    Operation(OperationKind.DELETE, _PLACE),
+    Operation(OperationKind.PUT, _PLACE, 3, tag=1_001, parent=2, carries=True),
+    Operation(OperationKind.WRITES, _PLACE, 3, tag=1_002, task=100, count=2),
 )
-_AFTER = (Operation(CallKind.LATEST, _PLACE),)
+_AFTER = (Operation(OperationKind.LATEST, _PLACE),)
 
 
 def write_late(bench: CallerBench, record: SceneRecord) -> None:

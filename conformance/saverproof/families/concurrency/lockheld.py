@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
+from saverproof.families.concurrency.child import AFTER, BEFORE, ScenePart, operations_in
 from saverproof.families.concurrency.firstuse import PATIENCE_S
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.savers.execution.sqlite_files import sqlite_files
@@ -23,7 +23,7 @@ _HELD, _RELEASED = 1, 2
 
 def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Use the store before, while and after its lock is held by the other process."""
-    scene = Scene({**arguments, "patience_s": PATIENCE_S + arguments["hold_s"]})
+    scene = ScenePart({**arguments, "patience_s": PATIENCE_S + arguments["hold_s"]})
 
     def play() -> None:
         meeting = Meeting(Path(arguments["meeting"]), CALLER, 2)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Self
 
-from saverproof.families.concurrency.holding import Place
+from saverproof.families.concurrency.holding import HoldPoint
 
 _LOOK = """
 import json, sqlite3, sys
@@ -43,7 +43,7 @@ class LockLooks:
     files: Sequence[Path]
     _asked: IO[str]
     _answers: IO[str]
-    free: list[tuple[Place, bool]] = field(default_factory=list)
+    free: list[tuple[HoldPoint, bool]] = field(default_factory=list)
     _looking: threading.Lock = field(default_factory=threading.Lock)
     """A call may come to places in several threads at once."""
 
@@ -59,13 +59,13 @@ class LockLooks:
             # It ends when nothing more can be asked, however this process comes to its end.
             yield cls(files, process.stdin, process.stdout)
 
-    def at(self, place: Place) -> None:
+    def at(self, place: HoldPoint) -> None:
         """Look here."""
         with self._looking:
             print(json.dumps([str(file) for file in self.files]), file=self._asked, flush=True)
             self.free.append((place, bool(json.loads(self._answers.readline()))))
 
-    async def await_at(self, place: Place) -> None:
+    async def await_at(self, place: HoldPoint) -> None:
         """Look here; nothing of the loop's is waited for."""
         self.at(place)
 

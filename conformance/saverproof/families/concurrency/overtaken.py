@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from saverproof.families.concurrency.child import BEFORE, Scene, operations_in
+from saverproof.families.concurrency.child import BEFORE, ScenePart, operations_in
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof_faults.kill import Acks
 
@@ -23,7 +23,7 @@ _GOES_ON_WITHIN_S = 30.0
 
 def stand_still(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Begin a thread, be stopped, and once let go on write as if nothing had happened."""
-    scene = Scene(arguments)
+    scene = ScenePart(arguments)
 
     def play() -> None:
         meeting = Meeting(Path(arguments["meeting"]), STOPPED, 2)
@@ -40,7 +40,7 @@ def stand_still(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def finish(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Go on with the thread while the other process is stopped, then let that one go on."""
-    scene = Scene(arguments)
+    scene = ScenePart(arguments)
 
     def play() -> None:
         with Meeting(Path(arguments["meeting"]), OTHER, 2) as meeting:

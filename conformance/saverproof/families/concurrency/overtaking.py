@@ -10,7 +10,7 @@ from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.histories import CallPlan, Sharing, gathered
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import CallKind, Operation, Phase
+from saverproof.families.concurrency.records import Operation, OperationKind, Phase
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.workload import PUTS, Able, prologue
 from saverproof.programs.steps.codec import encode
@@ -22,13 +22,13 @@ _OTHERS, _LATE = 30, 40
 
 def overtake(bench: CallerBench, able: Able, record: SceneRecord) -> None:
     """Play it once, and note what the worker could still write."""
-    late = (Operation(CallKind.PUT, 0, _LATE, tag=1_000),)
+    late = (Operation(OperationKind.PUT, 0, _LATE, tag=1_000),)
     others = (
-        Operation(CallKind.LATEST, 0),
-        Operation(CallKind.PUT, 0, _OTHERS, tag=2_000),
-        Operation(CallKind.WRITES, 0, _OTHERS, 2_001, 101, 2),
+        Operation(OperationKind.LATEST, 0),
+        Operation(OperationKind.PUT, 0, _OTHERS, tag=2_000),
+        Operation(OperationKind.WRITES, 0, _OTHERS, 2_001, 101, 2),
     )
-    after = (Operation(CallKind.GET, 0, _OTHERS), Operation(CallKind.LATEST, 0))
+    after = (Operation(OperationKind.GET, 0, _OTHERS), Operation(OperationKind.LATEST, 0))
     before = prologue(PUTS, able)
     script = CallPlan(Sharing.PROCESSES, PUTS, Schedule(""), before, (late, others))
     meeting = bench.folder / "meeting-of-the-overtaken"

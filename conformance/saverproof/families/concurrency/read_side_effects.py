@@ -11,8 +11,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.families.concurrency.child import Scene
-from saverproof.families.concurrency.records import CallKind, Operation
+from saverproof.families.concurrency.child import ScenePart
+from saverproof.families.concurrency.records import Operation, OperationKind
 from saverproof.families.concurrency.watching import PATIENCE_S, watch
 from saverproof.programs.steps.codec import encode
 from saverproof.programs.steps.identifiers import mint
@@ -28,8 +28,8 @@ MARK = "nobody-put-this"
 _TIMES = 4
 _MOST_OBJECTS = 200_000
 _PREPARED = (
-    Operation(CallKind.PUT, 0, 1, tag=1),
-    Operation(CallKind.WRITES, 0, 1, 1_000, 1, 2),
+    Operation(OperationKind.PUT, 0, 1, tag=1),
+    Operation(OperationKind.WRITES, 0, 1, 1_000, 1, 2),
 )
 
 
@@ -51,7 +51,7 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     Gives "read": how many reads were made; "looked": in what it was looked for; "traces": what was
     found, each with the reads that left it; "trouble"; "standstill".
     """
-    scene = Scene({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
+    scene = ScenePart({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
     seen: dict[str, Any] = {"read": 0, "looked": [], "traces": [], "trouble": None}
 
     def guarded() -> None:
@@ -66,7 +66,7 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return seen | {"standstill": encode(still)}
 
 
-def _ask(scene: Scene, saver: Any, seen: dict[str, Any], *, in_memory: bool) -> None:
+def _ask(scene: ScenePart, saver: Any, seen: dict[str, Any], *, in_memory: bool) -> None:
     driver = driver_of(saver, scene.api, scene.loop, scene.ids)
     listed = listed_facts(driver, ("a",))
     # A first read may still set something up; what matters is what the next ones do.

@@ -28,7 +28,7 @@ FIRST_OF_ROUNDS = 4
 PLACES_OF_A_ROUND = 4
 
 
-class CallKind(StrEnum):
+class OperationKind(StrEnum):
     """The operations of a history."""
 
     PUT = "put"
@@ -46,12 +46,12 @@ class CallKind(StrEnum):
     @property
     def reads(self) -> bool:
         """Whether it changes nothing."""
-        return self in (CallKind.GET, CallKind.LATEST, CallKind.LIST)
+        return self in (OperationKind.GET, OperationKind.LATEST, OperationKind.LIST)
 
     @property
     def maintains(self) -> bool:
         """Whether it is about a whole thread, or a store, as what tidies up calls it."""
-        return not self.reads and self not in (CallKind.PUT, CallKind.WRITES)
+        return not self.reads and self not in (OperationKind.PUT, OperationKind.WRITES)
 
 
 class Phase(StrEnum):
@@ -72,7 +72,7 @@ class Operation:
     whose checkpoints are deleted.
     """
 
-    kind: CallKind
+    kind: OperationKind
     place: int
     number: int = 0
     tag: int = 0
@@ -103,25 +103,25 @@ class Operation:
         """One line for people."""
         at = self.at
         match self.kind:
-            case CallKind.PUT:
+            case OperationKind.PUT:
                 parent = f" after {self.parent}" if self.parent else ""
                 return f"put checkpoint {self.number}{parent} with values p{self.tag}, {at}"
-            case CallKind.WRITES:
+            case OperationKind.WRITES:
                 return (
                     f"put_writes of {self.count} writes w{self.tag}.0…, task {self.task}, on "
                     f"checkpoint {self.number}, {at}"
                 )
-            case CallKind.GET:
+            case OperationKind.GET:
                 return f"get_tuple of checkpoint {self.number}, {at}"
-            case CallKind.LATEST:
+            case OperationKind.LATEST:
                 return f"get_tuple of the latest, {at}"
-            case CallKind.COPY:
+            case OperationKind.COPY:
                 return f"copy_thread to {PLACES[copy_of(self.place)][0]!r}, {at}"
-            case CallKind.DELETE_RUN:
+            case OperationKind.DELETE_RUN:
                 return f"delete_for_runs of {self.run!r}, {at}"
-            case CallKind.DELETE | CallKind.PRUNE | CallKind.PRUNE_ALL:
+            case OperationKind.DELETE | OperationKind.PRUNE | OperationKind.PRUNE_ALL:
                 return f"{self.kind.value}, {at}"
-            case CallKind.SETUP:
+            case OperationKind.SETUP:
                 return "setup"
             case _:
                 return f"list, {at}"

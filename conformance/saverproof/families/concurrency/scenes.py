@@ -15,7 +15,7 @@ from saverproof.families.concurrency.firstuse import held
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
+from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import decode, encode
 from saverproof.savers.execution.sqlite_files import sqlite_files
@@ -207,9 +207,9 @@ def race(
     """
     callers = [
         [
-            Operation(CallKind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
-            Operation(CallKind.WRITES, 0, 10 + n, (n + 1) * 1_000 + 1, 100 + n, 2),
-            Operation(CallKind.GET, 0, 10 + n),
+            Operation(OperationKind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
+            Operation(OperationKind.WRITES, 0, 10 + n, (n + 1) * 1_000 + 1, 100 + n, 2),
+            Operation(OperationKind.GET, 0, 10 + n),
         ]
         for n in range(RACERS)
     ]
@@ -228,7 +228,7 @@ def race(
         if file is not None:
             stack.enter_context(held(folder / file, meeting, RACERS))
         results = bench.together(firstuse.race, [shared | {"caller": n} for n in range(RACERS)])
-        after = [encode(Operation(CallKind.GET, 0, 10 + n)) for n in range(RACERS)]
+        after = [encode(Operation(OperationKind.GET, 0, 10 + n)) for n in range(RACERS)]
         last = bench.looked(child.end, shared | {"after": after})
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
@@ -302,7 +302,7 @@ def _lost_in_race(events: list[TimedCall], after: list[TimedCall]) -> Iterator[P
     for event in events:
         made = event.operation
         lost = made.number in answered - there
-        if made.kind is CallKind.PUT and event.returned and lost:
+        if made.kind is OperationKind.PUT and event.returned and lost:
             yield Problem(
                 PROCESSES,
                 "an acknowledged put is gone after several processes created the store",

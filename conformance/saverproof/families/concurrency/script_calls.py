@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.families.concurrency.iteration import BETWEEN, By
-from saverproof.families.concurrency.records import PLACES, CallKind, Operation
+from saverproof.families.concurrency.records import PLACES, Operation, OperationKind
 from saverproof.scripts.call_source import CallSource
 
 _TASK = "00000000-0000-4000-8000-000000000001"
@@ -46,19 +46,19 @@ def _call(operation: Operation, api: str) -> str:
         return source.call(api, "saver", name, *arguments).removeprefix("await ")
 
     match operation.kind:
-        case CallKind.GET:
+        case OperationKind.GET:
             return call("get_tuple", "at")
-        case CallKind.LATEST:
+        case OperationKind.LATEST:
             return call("get_tuple", "CONFIG")
-        case CallKind.LIST:
+        case OperationKind.LIST:
             return (
                 f"list({call('list', 'CONFIG')})" if api == "sync" else "anext(saver.alist(CONFIG))"
             )
-        case CallKind.WRITES:
+        case OperationKind.WRITES:
             return call("put_writes", "at", '[("x", 1)]', f'"{_TASK}"')
-        case CallKind.DELETE:
+        case OperationKind.DELETE:
             return call("delete_thread", '"b"')
-    new = operation.kind is CallKind.PUT and bool(PLACES[operation.place][1])
+    new = operation.kind is OperationKind.PUT and bool(PLACES[operation.place][1])
     return call("put", "NEW" if new else "at", "empty_checkpoint()", "META", "{}")
 
 

@@ -33,7 +33,7 @@ from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.other_process import STARTED, as_the_other
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.script_calls import listing_words, waiting_words
 from saverproof.families.concurrency.upkeep import SCENE as UPKEEP_SCENE
 from saverproof.families.concurrency.workload import DELETING
@@ -54,8 +54,8 @@ SCHEDULING = "threads and tasks are scheduled differently each time"
 """Why a script plays its scene more than once; the comment beside the number of times."""
 
 _DELETIONS = {
-    CallKind.DELETE: "delete_thread(thread)",
-    CallKind.PRUNE_ALL: 'prune([thread], strategy="delete")',
+    OperationKind.DELETE: "delete_thread(thread)",
+    OperationKind.PRUNE_ALL: 'prune([thread], strategy="delete")',
 }
 """What is called beside a run with whose thread it goes on."""
 
@@ -111,7 +111,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
             # It hung or died: no template has the very calls that met.
             return ""
         words |= {"early": scene["early"], "deletion": _DELETIONS.get(scene["kind"], "")}
-        if name == DELETION and scene["kind"] != CallKind.DELETE_RUN:
+        if name == DELETION and scene["kind"] != OperationKind.DELETE_RUN:
             return ""
     imports: Sequence[str] = _WAITS
     if scene.get("scene") == HELD_READ:

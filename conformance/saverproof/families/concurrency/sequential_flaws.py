@@ -11,8 +11,8 @@ from saverproof.families.concurrency.histories import CallPlan
 from saverproof.families.concurrency.records import (
     FIRST_OF_ROUNDS,
     PLACES,
-    CallKind,
     Operation,
+    OperationKind,
     copy_of,
 )
 from saverproof.families.concurrency.workload import KNOWN
@@ -84,35 +84,35 @@ def program_of(calls: CallPlan) -> Program:
     """The calls of one caller as a program."""
     (made,) = calls.callers
     operations = (*calls.before, *made, *calls.after)
-    return tuple(_step(one) for one in operations if one.kind is not CallKind.SETUP)
+    return tuple(_step(one) for one in operations if one.kind is not OperationKind.SETUP)
 
 
 def _step(operation: Operation) -> Step:
     thread, namespace = PLACES[operation.place]
     number = _number(operation, operation.number)
     match operation.kind:
-        case CallKind.PUT:
+        case OperationKind.PUT:
             return _put(operation, thread, namespace)
-        case CallKind.WRITES:
+        case OperationKind.WRITES:
             writes = (
                 (CHANNELS[at % len(CHANNELS)], Value("text", text))
                 for at, text in enumerate(operation.texts)
             )
             task = operation.task
             return PutWrites(thread, namespace, number, task, tuple(writes), TASK_PATH)
-        case CallKind.GET:
+        case OperationKind.GET:
             return GetTuple(thread, namespace, number)
-        case CallKind.LATEST:
+        case OperationKind.LATEST:
             return GetTuple(thread, namespace)
-        case CallKind.LIST:
+        case OperationKind.LIST:
             return ListTuples(thread, namespace)
-        case CallKind.COPY:
+        case OperationKind.COPY:
             return CopyThread(thread, PLACES[copy_of(operation.place)][0])
-        case CallKind.PRUNE:
+        case OperationKind.PRUNE:
             return Prune((thread,), "keep_latest")
-        case CallKind.PRUNE_ALL:
+        case OperationKind.PRUNE_ALL:
             return Prune((thread,), "delete")
-        case CallKind.DELETE_RUN:
+        case OperationKind.DELETE_RUN:
             return DeleteForRuns((operation.run,))
         case _:
             return DeleteThread(thread)

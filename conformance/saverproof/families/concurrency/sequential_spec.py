@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
-from saverproof.families.concurrency.records import PLACES, CallKind, Phase, ShownTuple, TimedCall
+from saverproof.families.concurrency.records import (
+    PLACES,
+    OperationKind,
+    Phase,
+    ShownTuple,
+    TimedCall,
+)
 
 Content = tuple[str, frozenset[tuple[int, str]]]
 """What a checkpoint's parts say, "" if it is not there, and the batch of each task."""
@@ -74,7 +80,9 @@ def orders(events: Sequence[TimedCall], semantics: Semantics) -> Orders:
 def keys_of(events: Sequence[TimedCall], semantics: Semantics) -> Iterator[Key]:
     """Each checkpoint is a key, and so is the question which is the latest of a place."""
     puts = {
-        (e.operation.place, e.operation.number) for e in events if e.operation.kind is CallKind.PUT
+        (e.operation.place, e.operation.number)
+        for e in events
+        if e.operation.kind is OperationKind.PUT
     }
     for place, number in sorted(puts):
         steps = tuple(step for event in events for step in _about(event, place, number))
@@ -99,15 +107,15 @@ def _about(event: TimedCall, place: int, number: int) -> Iterator[TimedOperation
         return
     found = next((one for one in event.shown if one.number == number), None)
     match made.kind:
-        case CallKind.PUT | CallKind.WRITES | CallKind.GET:
+        case OperationKind.PUT | OperationKind.WRITES | OperationKind.GET:
             if made.number == number:
                 yield _step(event, found)
-        case CallKind.DELETE:
+        case OperationKind.DELETE:
             yield _step(event, None)
-        case CallKind.LIST:
+        case OperationKind.LIST:
             # Tuple by tuple: each was read at some moment of the listing, absent ones too.
             yield _step(event, found)
-        case CallKind.LATEST:
+        case OperationKind.LATEST:
             if found is not None:
                 yield _step(event, found)
 
@@ -116,8 +124,8 @@ def _about_latest(event: TimedCall, place: int) -> Iterator[TimedOperation[About
     made = event.operation
     if made.place != place:
         return
-    writes = made.kind in (CallKind.PUT, CallKind.DELETE)
-    if writes or (made.kind is CallKind.LATEST and event.returned):
+    writes = made.kind in (OperationKind.PUT, OperationKind.DELETE)
+    if writes or (made.kind is OperationKind.LATEST and event.returned):
         yield _step(event, next(iter(event.shown), None))
 
 
@@ -130,9 +138,9 @@ def _step(event: TimedCall, shown: ShownTuple | None) -> TimedOperation[About]:
 
 def _greatest(state: int, action: About) -> Iterator[int]:
     event, shown = action
-    if event.operation.kind is CallKind.PUT:
+    if event.operation.kind is OperationKind.PUT:
         yield max(state, event.operation.number)
-    elif event.operation.kind is CallKind.DELETE:
+    elif event.operation.kind is OperationKind.DELETE:
         yield 0
     elif state == (0 if shown is None else shown.number):
         yield state
@@ -144,11 +152,11 @@ class Register:
     def __init__(self, steps: Sequence[TimedOperation[About]], semantics: Semantics) -> None:
         self._replaces = semantics.replaces
         made = [step.action[0].operation for step in steps]
-        batches = Counter(one.task for one in made if one.kind is CallKind.WRITES)
+        batches = Counter(one.task for one in made if one.kind is OperationKind.WRITES)
         self._rivals = {task for task, times in batches.items() if times > 1}
         # Where the last of several batches stays, or one is deleted, what was seen of a task says
         # nothing of what came before: its batches are left out.
-        deleted = any(one.kind is CallKind.DELETE for one in made)
+        deleted = any(one.kind is OperationKind.DELETE for one in made)
         self._left_out = self._rivals if deleted or not semantics.first_stays else set()
         shown = [self._content(step.action[1]) for step in steps if step.action[1] is not None]
         self._seen = {batch for _, batches in shown for batch in batches}
@@ -160,16 +168,16 @@ class Register:
         parts, batches = state
         made = event.operation
         match made.kind:
-            case CallKind.PUT:
+            case OperationKind.PUT:
                 yield (parts if parts and not self._replaces else f"p{made.tag}", batches)
-            case CallKind.WRITES:
+            case OperationKind.WRITES:
                 batch = (made.task, f"w{made.tag}")
                 if made.task in self._left_out or any(task == made.task for task, _ in batches):
                     yield state
                 elif batch in self._seen or made.task not in self._rivals & self._seen_tasks:
                     # Of rivals the one that was seen came first: no other order is worth a search.
                     yield parts, batches | {batch}
-            case CallKind.DELETE:
+            case OperationKind.DELETE:
                 yield NOTHING
             case _:
                 if self._content(shown) == (state if parts else NOTHING):
@@ -221,7 +229,7 @@ def _is_read(step: TimedOperation[About]) -> bool:
 
 
 def _is_write(step: TimedOperation[About]) -> bool:
-    return step.action[0].operation.kind in (CallKind.PUT, CallKind.WRITES)
+    return step.action[0].operation.kind in (OperationKind.PUT, OperationKind.WRITES)
 
 
 def _is_seen(step: TimedOperation[About], among: Iterable[TimedOperation[About]]) -> bool:

@@ -15,7 +15,7 @@ from langsmith.run_helpers import tracing_context
 from saverproof.errors import describe
 from saverproof.families.concurrency import copies_by_hand
 from saverproof.families.concurrency.calls_elsewhere import CallsElsewhere
-from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.child import ScenePart
 from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.graph_calls import GraphCalls
 from saverproof.families.concurrency.graph_differences import (
@@ -33,8 +33,8 @@ from saverproof.families.concurrency.graph_upkeep import (
     scenario,
 )
 from saverproof.families.concurrency.held_calls import Held, HeldCalls, UpkeepCalls
-from saverproof.families.concurrency.holding import Place
-from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.holding import HoldPoint
+from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.resumed_copies import ResumedCopies
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.graph.installed import durability_modes
@@ -60,7 +60,7 @@ class Beside:
     place until the step is over. Without a place it is whole, and between two steps.
     """
 
-    place: Place | None = None
+    place: HoldPoint | None = None
     inside: bool = False
 
 
@@ -112,7 +112,7 @@ class TidiedGraphs:
     play alone, or None. ``raised`` is what operations and steps did raise.
     """
 
-    scene: Scene
+    scene: ScenePart
     upkeep: GraphUpkeep
     names: tuple[str, ...]
     most: int
@@ -223,7 +223,7 @@ class TidiedGraphs:
                     returned = held.let_go()
                     # Of one that raised nothing is known but that it may.
                     played.overtaken += held.overtaken and returned
-                    if returned and self.upkeep.kind is CallKind.COPY:
+                    if returned and self.upkeep.kind is OperationKind.COPY:
                         copied = self._copied(player, other, began, step_began)
                         played.copies[observation.position] = (other, copied)
                 begun.clear()
@@ -250,7 +250,7 @@ class TidiedGraphs:
 
     def _other(self, player: RunningPlayer, one: GraphScenario, position: int) -> str:
         """Return what begins the name of a thread that is deleted, or copied to, beside a step."""
-        if self.upkeep.kind is not CallKind.DELETE:
+        if self.upkeep.kind is not OperationKind.DELETE:
             return f"{player.prefix}copy-{position}-"
         other = self._player(one.graph)
         for _ in other.play(one.program[:1]):
@@ -293,7 +293,7 @@ class TidiedGraphs:
 
     # --- places ----------------------------------------------------------------------------
 
-    def _places(self, one: GraphScenario) -> list[Place]:
+    def _places(self, one: GraphScenario) -> list[HoldPoint]:
         """Return where an operation beside a graph that waits can be overtaken by writes to its
         thread.
         """
@@ -317,8 +317,8 @@ class TidiedGraphs:
 
 def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Play graphs of these names, and someone who tidies up; see :class:`TidiedGraphs`."""
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
-    upkeep = UPKEEP_OF_GRAPHS[CallKind(arguments["kind"])]
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
+    upkeep = UPKEEP_OF_GRAPHS[OperationKind(arguments["kind"])]
     meeting = Path(arguments["meeting"]) if "meeting" in arguments else None
     names = tuple(arguments["scenarios"])
     graphs = TidiedGraphs(scene, upkeep, names, arguments["most"], meeting)

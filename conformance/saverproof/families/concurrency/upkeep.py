@@ -16,8 +16,8 @@ from saverproof.families.concurrency.records import (
     FIRST_OF_ROUNDS,
     MOST_ROUNDS,
     PLACES_OF_A_ROUND,
-    CallKind,
     Operation,
+    OperationKind,
     copy_of,
     round_of,
 )
@@ -39,38 +39,38 @@ Measured with four histories, as in the default profile: with one task half of t
 """
 
 NEEDS = {
-    CallKind.PRUNE: Capability.PRUNE,
-    CallKind.PRUNE_ALL: Capability.PRUNE,
-    CallKind.COPY: Capability.COPY_THREAD,
-    CallKind.DELETE: Capability.DELETE_THREAD,
-    CallKind.DELETE_RUN: Capability.DELETE_FOR_RUNS,
+    OperationKind.PRUNE: Capability.PRUNE,
+    OperationKind.PRUNE_ALL: Capability.PRUNE,
+    OperationKind.COPY: Capability.COPY_THREAD,
+    OperationKind.DELETE: Capability.DELETE_THREAD,
+    OperationKind.DELETE_RUN: Capability.DELETE_FOR_RUNS,
 }
 """What a saver has to be able to; ``setup`` is no capability."""
 
 KINDS = (
-    CallKind.PRUNE,
-    CallKind.COPY,
-    CallKind.DELETE,
-    CallKind.DELETE_RUN,
-    CallKind.PRUNE,
-    CallKind.COPY,
-    CallKind.PRUNE_ALL,
-    CallKind.DELETE_RUN,
-    CallKind.DELETE,
-    CallKind.SETUP,
+    OperationKind.PRUNE,
+    OperationKind.COPY,
+    OperationKind.DELETE,
+    OperationKind.DELETE_RUN,
+    OperationKind.PRUNE,
+    OperationKind.COPY,
+    OperationKind.PRUNE_ALL,
+    OperationKind.DELETE_RUN,
+    OperationKind.DELETE,
+    OperationKind.SETUP,
 )
 """What is called in the rounds of one history, in turn."""
 
-WHOLE_THREADS = frozenset({CallKind.DELETE, CallKind.PRUNE_ALL})
+WHOLE_THREADS = frozenset({OperationKind.DELETE, OperationKind.PRUNE_ALL})
 """What deletes a thread with which a run goes on."""
-DELETING = WHOLE_THREADS | {CallKind.DELETE_RUN}
+DELETING = WHOLE_THREADS | {OperationKind.DELETE_RUN}
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """One thread: what is called on the whole of it, and what its run has put and puts."""
 
-    kind: CallKind
+    kind: OperationKind
     place: int
     before: tuple[Operation, ...]
     run: tuple[Operation, ...]
@@ -81,13 +81,13 @@ class Round:
     def places(self) -> tuple[int, ...]:
         """Its own, and those of its copy."""
         own = (self.place, self.place + 1)
-        return (*own, *map(copy_of, own)) if self.kind is CallKind.COPY else own
+        return (*own, *map(copy_of, own)) if self.kind is OperationKind.COPY else own
 
     @property
     def after(self) -> tuple[Operation, ...]:
         """What is asked when all is quiet."""
-        listed = [Operation(CallKind.LIST, place) for place in self.places]
-        return (*listed, Operation(CallKind.LATEST, self.place))
+        listed = [Operation(OperationKind.LIST, place) for place in self.places]
+        return (*listed, Operation(OperationKind.LATEST, self.place))
 
 
 def rounds_of(seed: str, able: Collection[str], *, early: bool) -> tuple[Round, ...]:
@@ -95,7 +95,7 @@ def rounds_of(seed: str, able: Collection[str], *, early: bool) -> tuple[Round, 
 
     ``early`` says whether writes may arrive before their checkpoint.
     """
-    kinds = [kind for kind in KINDS if kind is CallKind.SETUP or NEEDS[kind] in able]
+    kinds = [kind for kind in KINDS if kind is OperationKind.SETUP or NEEDS[kind] in able]
     choose = Random(seed)
     return tuple(
         _round(kind, number, choose, early) for number, kind in enumerate(kinds[:MOST_ROUNDS])
@@ -124,15 +124,21 @@ def rounds_in(
     )
 
 
-def _round(kind: CallKind, number: int, choose: Random, early: bool) -> Round:
+def _round(kind: OperationKind, number: int, choose: Random, early: bool) -> Round:
     place = FIRST_OF_ROUNDS + PLACES_OF_A_ROUND * number
-    both = kind in (CallKind.COPY, CallKind.DELETE, CallKind.PRUNE_ALL)
+    both = kind in (OperationKind.COPY, OperationKind.DELETE, OperationKind.PRUNE_ALL)
     # After a deletion, what has not changed may be gone: that is for late writers to tell.
-    carries = kind in (CallKind.PRUNE, CallKind.SETUP)
-    reads = (Operation(CallKind.LATEST, place),) * choose.randint(0, 2)
+    carries = kind in (OperationKind.PRUNE, OperationKind.SETUP)
+    reads = (Operation(OperationKind.LATEST, place),) * choose.randint(0, 2)
     # Where a run is deleted, the other one has not begun to put: it reads the thread first.
-    first, late = (reads, ()) if kind is CallKind.DELETE_RUN else ((), reads)
-    asked = (CallKind.LATEST, CallKind.GET, CallKind.LIST, CallKind.LATEST, CallKind.GET)
+    first, late = (reads, ()) if kind is OperationKind.DELETE_RUN else ((), reads)
+    asked = (
+        OperationKind.LATEST,
+        OperationKind.GET,
+        OperationKind.LIST,
+        OperationKind.LATEST,
+        OperationKind.GET,
+    )
     newest = choose.choice((OLD, NEW))
     return Round(
         kind,
@@ -141,7 +147,7 @@ def _round(kind: CallKind, number: int, choose: Random, early: bool) -> Round:
         (*first, *_run(place, number, carries=carries, both=both, early=early)),
         (*late, Operation(kind, place, run=_old_run(number))),
         tuple(
-            Operation(one, place, newest if one is CallKind.GET else 0)
+            Operation(one, place, newest if one is OperationKind.GET else 0)
             for one in asked[: choose.randint(3, len(asked))]
         ),
     )
@@ -154,9 +160,9 @@ def _before(place: int, number: int, *, carries: bool, both: bool) -> tuple[Oper
         for at in (1, OLD):
             carried = carries and at == OLD
             made.append(
-                Operation(CallKind.PUT, where, at, at, carries=carried, run=_old_run(number))
+                Operation(OperationKind.PUT, where, at, at, carries=carried, run=_old_run(number))
             )
-            made.append(Operation(CallKind.WRITES, where, at, 10 + at, at, BATCH))
+            made.append(Operation(OperationKind.WRITES, where, at, 10 + at, at, BATCH))
     return tuple(made)
 
 
@@ -170,13 +176,21 @@ def _run(
         tag = TAGS_EACH + len(made)
         made.append(
             Operation(
-                CallKind.PUT, where, at, tag, parent=at - 1, carries=carries, run=_new_run(number)
+                OperationKind.PUT,
+                where,
+                at,
+                tag,
+                parent=at - 1,
+                carries=carries,
+                run=_new_run(number),
             )
         )
 
     def write(where: int, at: int) -> None:
         tag = TAGS_EACH + len(made)
-        made.append(Operation(CallKind.WRITES, where, at, tag, FIRST_OWN_TASK + tag % 50, BATCH))
+        made.append(
+            Operation(OperationKind.WRITES, where, at, tag, FIRST_OWN_TASK + tag % 50, BATCH)
+        )
 
     for at in range(NEW, NEW + (2 if both else _LONG_RUN - 2)):
         if early and at > NEW:

@@ -16,7 +16,7 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
-    CallKind,
+    OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
@@ -36,11 +36,11 @@ from saverproof.families.concurrency.upkeep_spec import (
 from saverproof.families.concurrency.witness import cycle_of, is_shown
 
 CONTRACTS = {
-    CallKind.PRUNE: PRUNE,
-    CallKind.COPY: COPY,
-    CallKind.DELETE: DELETION,
-    CallKind.PRUNE_ALL: DELETION,
-    CallKind.DELETE_RUN: DELETION,
+    OperationKind.PRUNE: PRUNE,
+    OperationKind.COPY: COPY,
+    OperationKind.DELETE: DELETION,
+    OperationKind.PRUNE_ALL: DELETION,
+    OperationKind.DELETE_RUN: DELETION,
 }
 """What an operation promises about the calls beside it; ``setup`` must not be noticed at all."""
 
@@ -58,7 +58,7 @@ class RoundJudgement:
     run made a call meanwhile; ``errors`` are no breach.
     """
 
-    kind: CallKind
+    kind: OperationKind
     problems: tuple[Problem, ...]
     called: bool
     beside: bool
@@ -96,7 +96,9 @@ class _RoundJudging:
         self.done = [event for event in events if event.phase is not Phase.AFTER]
         during = [event for event in events if event.phase is Phase.DURING]
         self.keeper = next((e for e in during if e.operation.kind is one.kind), None)
-        self.run = [e for e in during if e.operation.kind in (CallKind.PUT, CallKind.WRITES)]
+        self.run = [
+            e for e in during if e.operation.kind in (OperationKind.PUT, OperationKind.WRITES)
+        ]
         self.readers = [event for event in during if event.operation.kind.reads]
 
     def problems(self, *, shared: bool) -> Iterator[Problem]:
@@ -145,7 +147,7 @@ class _RoundJudging:
             contract, found = (DELETION, certain) if certain else (LATE, found)
             yield self._problem(found[0], "; ".join(found), *self.after, contract=contract)
             return
-        if self.round.kind is CallKind.COPY and is_of_torn_copies(found):
+        if self.round.kind is OperationKind.COPY and is_of_torn_copies(found):
             problem = self._problem(found[0], "; ".join(found), *self.after)
             # The batch itself may have been there in part when the copy was made.
             yield replace(problem, behind=TORN)
@@ -165,7 +167,7 @@ class _RoundJudging:
         put = {
             (event.operation.place, event.operation.number)
             for event in after
-            if event.operation.kind is CallKind.PUT
+            if event.operation.kind is OperationKind.PUT
         }
         for event in before:
             made = event.operation
@@ -181,7 +183,7 @@ class _RoundJudging:
         lists = [
             event
             for event in self.after
-            if event.operation.kind is CallKind.LIST and event.operation.place in places
+            if event.operation.kind is OperationKind.LIST and event.operation.place in places
         ]
         tuples: dict[Key, ShownTuple] = {
             (event.operation.place - shift, one.number): one
@@ -195,7 +197,7 @@ class _RoundJudging:
         place = self.round.place
         newest = max((number for where, number in shown.tuples if where == place), default=None)
         for event in self.after:
-            if event.operation.kind is CallKind.LATEST:
+            if event.operation.kind is OperationKind.LATEST:
                 latest = event.shown[0] if event.shown else None
                 there = shown.tuples.get((place, newest)) if newest is not None else None
                 if latest != there:
@@ -214,9 +216,9 @@ class _RoundJudging:
             ):
                 said = f"{made.kind.value} shows what never was"
                 yield self._torn(said, shown.describe(), event)
-        if made.kind is CallKind.LIST or event.shown:
+        if made.kind is OperationKind.LIST or event.shown:
             return
-        if made.kind is CallKind.LATEST:
+        if made.kind is OperationKind.LATEST:
             empty = any(not _numbers(state, made.place) for state in seen)
         else:
             empty = any(_may_lack(state, (made.place, made.number)) for state in seen)
@@ -265,8 +267,8 @@ def _may_lack(state: ThreadState, key: Key) -> bool:
     return one is None or one.put is None or one.spent
 
 
-def _is_in(state: ThreadState, key: Key, shown: ShownTuple, kind: CallKind) -> bool:
+def _is_in(state: ThreadState, key: Key, shown: ShownTuple, kind: OperationKind) -> bool:
     one = dict(state.entries).get(key)
     if one is None or one.put is None or any(differences_of(shown, one)):
         return False
-    return kind is not CallKind.LATEST or key[1] == max(_numbers(state, key[0]))
+    return kind is not OperationKind.LATEST or key[1] == max(_numbers(state, key[0]))

@@ -31,7 +31,7 @@ from saverproof.families.concurrency.histories import (
     play_at_once,
 )
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import CallKind, Operation
+from saverproof.families.concurrency.records import Operation, OperationKind
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.upkeep import SCENE, Round, alone_in, rounds_in, rounds_of
@@ -122,7 +122,7 @@ class UpkeepJudging:
     record: SceneRecord
     able: frozenset[str]
     flaws: SequentialFlaws = field(init=False)
-    wrong: frozenset[CallKind] = frozenset()
+    wrong: frozenset[OperationKind] = frozenset()
     """What one caller alone is answered wrongly: nothing is asked about it when there are more."""
     apart: bool = False
     met: set[str] = field(default_factory=set)

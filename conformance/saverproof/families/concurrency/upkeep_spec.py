@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from saverproof.families.concurrency.linearizability import TimedOperation, endings
 from saverproof.families.concurrency.records import (
-    CallKind,
     Operation,
+    OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
@@ -64,19 +64,19 @@ def applied(state: ThreadState, made: Operation) -> ThreadState:
     entries = dict(state.entries)
     key = (made.place, made.number)
     match made.kind:
-        case CallKind.PUT:
+        case OperationKind.PUT:
             entries[key] = replace(entries.get(key, StoredCheckpoint()), put=made)
-        case CallKind.WRITES:
+        case OperationKind.WRITES:
             there = entries.get(key, StoredCheckpoint())
             batch = (made.task, made.texts)
             entries[key] = replace(there, batches=there.batches | {batch})
-        case CallKind.DELETE | CallKind.PRUNE_ALL:
+        case OperationKind.DELETE | OperationKind.PRUNE_ALL:
             entries = {}
-        case CallKind.DELETE_RUN:
+        case OperationKind.DELETE_RUN:
             entries = {key: one for key, one in entries.items() if not _is_of(made.run, one)}
-        case CallKind.PRUNE:
+        case OperationKind.PRUNE:
             entries = dict(_pruned(entries))
-        case CallKind.COPY:
+        case OperationKind.COPY:
             copied = frozenset((key, one) for key, one in state.entries if one.put)
             return replace(state, copied=copied)
     return replace(state, entries=frozenset(entries.items()))

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from saverproof.families.concurrency.calling import Caller
-from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.child import ScenePart
 from saverproof.families.concurrency.iteration import method_of
-from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, CallKind, Operation
+from saverproof.families.concurrency.records import FIRST_OF_ROUNDS, Operation, OperationKind
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.watching import without_kit
 from saverproof.families.drivers import declared, nothing_passed, with_loaded
@@ -21,24 +21,24 @@ from saverproof_faults.kill import Acks
 
 _PLACE, _RUN = FIRST_OF_ROUNDS, "a run"
 PREPARED = (
-    *(Operation(CallKind.PUT, _PLACE, number, tag=1_000 + number) for number in range(1, 8)),
-    Operation(CallKind.PUT, _PLACE, 8, tag=1_008, run=_RUN),
-    Operation(CallKind.WRITES, _PLACE, 6, 1_020, 3, 2),
-    Operation(CallKind.PUT, 2, 1, tag=1_009),
+    *(Operation(OperationKind.PUT, _PLACE, number, tag=1_000 + number) for number in range(1, 8)),
+    Operation(OperationKind.PUT, _PLACE, 8, tag=1_008, run=_RUN),
+    Operation(OperationKind.WRITES, _PLACE, 6, 1_020, 3, 2),
+    Operation(OperationKind.PUT, 2, 1, tag=1_009),
 )
-BESIDE = Operation(CallKind.LATEST, 2)
+BESIDE = Operation(OperationKind.LATEST, 2)
 """What another task asks while a call is held."""
 LOOKED_AT = (
     BESIDE,
-    Operation(CallKind.LATEST, _PLACE),
-    Operation(CallKind.GET, _PLACE, 2),
-    Operation(CallKind.LIST, _PLACE),
-    Operation(CallKind.WRITES, _PLACE, 6, 1_021, 4, 2),
-    Operation(CallKind.PUT, _PLACE, 50, tag=1_010),
-    Operation(CallKind.COPY, _PLACE),
-    Operation(CallKind.DELETE_RUN, _PLACE, run=_RUN),
-    Operation(CallKind.PRUNE, _PLACE),
-    Operation(CallKind.DELETE, _PLACE),
+    Operation(OperationKind.LATEST, _PLACE),
+    Operation(OperationKind.GET, _PLACE, 2),
+    Operation(OperationKind.LIST, _PLACE),
+    Operation(OperationKind.WRITES, _PLACE, 6, 1_021, 4, 2),
+    Operation(OperationKind.PUT, _PLACE, 50, tag=1_010),
+    Operation(OperationKind.COPY, _PLACE),
+    Operation(OperationKind.DELETE_RUN, _PLACE, run=_RUN),
+    Operation(OperationKind.PRUNE, _PLACE),
+    Operation(OperationKind.DELETE, _PLACE),
 )
 """Each of a saver's operations; what is asked beside the others comes first."""
 
@@ -51,7 +51,7 @@ class Waiting:
     the loop stood ("" if it went on), and what the call raised, or None.
     """
 
-    scene: Scene
+    scene: ScenePart
     operations: Collection[str]
     looks: list[list[Any]] = field(default_factory=list)
     under_way: str = ""
@@ -101,7 +101,7 @@ def wait(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     Gives "looks" (see Waiting), "operation" that was under way last, "blocked", whether the loop
     stands still in it for ever, and "nothing_passed", why no call was seen.
     """
-    scene = Scene({**arguments, "schedule": encode(Schedule(""))})
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     waiting = Waiting(scene, frozenset(arguments["operations"]))
     played = scene.played(waiting.play)
     still = played["standstill"]

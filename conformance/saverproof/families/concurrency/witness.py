@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
+from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.upkeep_spec import ShownPlaces
 
 
@@ -39,6 +39,6 @@ def is_shown(made: Operation, shown: ShownPlaces) -> bool:
     found = shown.tuples.get((made.place, made.number))
     if found is None:
         return False
-    if made.kind is CallKind.PUT:
+    if made.kind is OperationKind.PUT:
         return found.parts == made.parts
     return (made.task, made.texts) in found.writes

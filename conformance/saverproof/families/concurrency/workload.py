@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from saverproof.families.concurrency.records import CallKind, Operation
+from saverproof.families.concurrency.records import Operation, OperationKind
 
 LONGEST = 15
 """The most operations of one caller."""
@@ -21,7 +21,7 @@ FIRST_OWN_TASK = 100
 TAGS_EACH = 1_000
 _RUN = 3
 
-Role = Mapping[CallKind, int]
+Role = Mapping[OperationKind, int]
 """The weights of the operations of a caller."""
 
 
@@ -49,44 +49,46 @@ MIXED = WorkloadTheme(
     "everything",
     (
         {
-            CallKind.PUT: 3,
-            CallKind.WRITES: 4,
-            CallKind.GET: 3,
-            CallKind.LATEST: 2,
-            CallKind.LIST: 1,
+            OperationKind.PUT: 3,
+            OperationKind.WRITES: 4,
+            OperationKind.GET: 3,
+            OperationKind.LATEST: 2,
+            OperationKind.LIST: 1,
         },
     ),
     places=(0, 1),
 )
 WRITES = WorkloadTheme(
     "pending writes",
-    ({CallKind.WRITES: 6, CallKind.GET: 4, CallKind.LIST: 1},),
+    ({OperationKind.WRITES: 6, OperationKind.GET: 4, OperationKind.LIST: 1},),
     in_step=True,
 )
-RIVALS = WorkloadTheme("rivals", ({CallKind.WRITES: 5, CallKind.GET: 1},), rivals=1.0, in_step=True)
+RIVALS = WorkloadTheme(
+    "rivals", ({OperationKind.WRITES: 5, OperationKind.GET: 1},), rivals=1.0, in_step=True
+)
 PUTS = WorkloadTheme(
     "checkpoints",
-    ({CallKind.PUT: 5, CallKind.GET: 2, CallKind.LATEST: 4},),
+    ({OperationKind.PUT: 5, OperationKind.GET: 2, OperationKind.LATEST: 4},),
     again=0.4,
 )
 LONG = WorkloadTheme(
     "a long write",
-    ({CallKind.WRITES: 1}, {CallKind.GET: 5, CallKind.LIST: 1}),
+    ({OperationKind.WRITES: 1}, {OperationKind.GET: 5, OperationKind.LIST: 1}),
     batch=25,
     rivals=0.0,
 )
 FOLLOWING = WorkloadTheme(
     "one writes, one reads",
     (
-        {CallKind.PUT: 2, CallKind.WRITES: 1},
-        {CallKind.LATEST: 2, CallKind.GET: 1},
+        {OperationKind.PUT: 2, OperationKind.WRITES: 1},
+        {OperationKind.LATEST: 2, OperationKind.GET: 1},
     ),
     again=0.3,
     in_step=True,
 )
 DELETING = WorkloadTheme(
     "a thread deleted",
-    ({CallKind.DELETE: 1}, {CallKind.GET: 3, CallKind.LIST: 1}),
+    ({OperationKind.DELETE: 1}, {OperationKind.GET: 3, OperationKind.LIST: 1}),
     places=(2,),
     in_step=True,
 )
@@ -124,7 +126,7 @@ def prologue(theme: WorkloadTheme, able: Able) -> tuple[Operation, ...]:
     if theme is DELETING:
         return ()
     return tuple(
-        Operation(CallKind.PUT, place, number, tag=place * 10 + number)
+        Operation(OperationKind.PUT, place, number, tag=place * 10 + number)
         for place in theme.places
         for number in able.known
     )
@@ -137,7 +139,7 @@ def drawn(
     role = theme.roles[min(caller, len(theme.roles) - 1)]
     if theme is DELETING:
         length = LONGEST
-    if CallKind.DELETE in role:
+    if OperationKind.DELETE in role:
         return _deleting(theme, caller, length)
     choose = Random(f"{seed}:{caller}")
     kinds, weights = list(role), list(role.values())
@@ -148,23 +150,27 @@ def drawn(
 
 
 def _operation(
-    kind: CallKind, theme: WorkloadTheme, able: Able, choose: Random, turn: tuple[int, int, int]
+    kind: OperationKind,
+    theme: WorkloadTheme,
+    able: Able,
+    choose: Random,
+    turn: tuple[int, int, int],
 ) -> Operation:
     caller, callers, number = turn
     tag = (caller + 1) * TAGS_EACH + number
     place = choose.choice(theme.places)
     known = KNOWN[0] if theme is DELETING else choose.choice(able.known)
-    if kind is CallKind.PUT:
+    if kind is OperationKind.PUT:
         if not able.history or choose.random() < theme.again:
             return Operation(kind, place, known, tag)
         # Those of several callers interleave, so that ids arrive out of order.
         return Operation(kind, place, _FIRST_NEW + number * callers + caller, tag)
-    if kind is CallKind.WRITES:
+    if kind is OperationKind.WRITES:
         rival = choose.random() < theme.rivals
         task = 1 + number if rival else FIRST_OWN_TASK * (caller + 1) + number
         # Rivals meet at one checkpoint.
         return Operation(kind, place, able.known[0] if rival else known, tag, task, theme.batch)
-    if kind is CallKind.GET:
+    if kind is OperationKind.GET:
         return Operation(kind, place, known)
     return Operation(kind, place)
 
@@ -175,11 +181,13 @@ def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation
         tag = (caller + 1) * TAGS_EACH + turn
         match turn % 3:
             case 0:
-                made.append(Operation(CallKind.PUT, place, KNOWN[0], tag))
+                made.append(Operation(OperationKind.PUT, place, KNOWN[0], tag))
             case 1:
-                made.append(Operation(CallKind.WRITES, place, KNOWN[0], tag, 1 + turn, theme.batch))
+                made.append(
+                    Operation(OperationKind.WRITES, place, KNOWN[0], tag, 1 + turn, theme.batch)
+                )
             case _:
-                made.append(Operation(CallKind.DELETE, place))
+                made.append(Operation(OperationKind.DELETE, place))
     return tuple(made)
 
 
@@ -202,9 +210,11 @@ def epilogue(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
     latest.
     """
     places = sorted({made.place for made in operations})
-    stored = sorted({(made.place, made.number) for made in operations if made.kind is CallKind.PUT})
+    stored = sorted(
+        {(made.place, made.number) for made in operations if made.kind is OperationKind.PUT}
+    )
     return (
-        *(Operation(CallKind.GET, place, number) for place, number in stored),
-        *(Operation(CallKind.LATEST, place) for place in places),
-        *(Operation(CallKind.LIST, place) for place in places),
+        *(Operation(OperationKind.GET, place, number) for place, number in stored),
+        *(Operation(OperationKind.LATEST, place) for place in places),
+        *(Operation(OperationKind.LIST, place) for place in places),
     )

@@ -22,7 +22,7 @@ from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Store
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore
 from saverproof.mistakes.registry import opener
 from saverproof.programs.steps.definitions import OwnStep, Program
 from saverproof.programs.values import show
@@ -255,7 +255,7 @@ def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
     try:
         yield workspace
     finally:
-        Store.forget(workspace.path)
+        ReferenceStore.forget(workspace.path)
 
 
 def composed(

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from saverproof.mistakes.reference.store import Shelf, Store
+from saverproof.mistakes.reference.store import ReferenceStore, Shelf
 
 NOTHING = Shelf("", "")
 
@@ -16,7 +16,7 @@ NOTHING = Shelf("", "")
 class Addresses(BaseCheckpointSaver[str]):
     """The hooks between configs and shelves, which hold the rows of a thread and namespace."""
 
-    store: Store
+    store: ReferenceStore
 
     def _thread_of(self, config: RunnableConfig) -> str:
         return str(config["configurable"]["thread_id"])

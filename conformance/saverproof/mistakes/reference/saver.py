@@ -20,20 +20,20 @@ from langgraph.checkpoint.base import (
 
 from saverproof.mistakes.reference.asynchronous import AsyncTwins
 from saverproof.mistakes.reference.maintenance import Maintenance
-from saverproof.mistakes.reference.store import CheckpointRow, Store
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore
 
 
 class ReferenceSaver(AsyncTwins, Maintenance):
     """The plain saver. All savers of one workspace share one `store`."""
 
-    def __init__(self, store: Store | None = None, *, serde: Any = None) -> None:
+    def __init__(self, store: ReferenceStore | None = None, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
-        self.store = store if store is not None else Store()
+        self.store = store if store is not None else ReferenceStore()
 
     @classmethod
     def at(cls, path: Path) -> Self:
         """Return a saver on the store for this path, as a target opens it."""
-        return cls(Store.at(path))
+        return cls(ReferenceStore.at(path))
 
     def setup(self) -> None:
         """Prepare the store. It may be called any number of times."""

@@ -49,13 +49,13 @@ class Shelf:
     values: dict[Hashable, Blob | None] = field(default_factory=dict)
 
 
-class Store:
+class ReferenceStore:
     """All data of one workspace. Savers opened on the same path share one store.
 
     `minted` counts versions; `extra` is for data that only a wrong saver keeps.
     """
 
-    _at: ClassVar[dict[Path, Store]] = {}
+    _at: ClassVar[dict[Path, ReferenceStore]] = {}
     _below: ClassVar[dict[Path, set[Path]]] = {}
     """The stores and folders directly below each folder: there may be tens of thousands of
     stores.
@@ -68,7 +68,7 @@ class Store:
         self.extra: dict[Any, Any] = {}
 
     @classmethod
-    def at(cls, path: Path) -> Store:
+    def at(cls, path: Path) -> ReferenceStore:
         """Return the store for this path; make it the first time."""
         if path not in cls._at:
             inner = path

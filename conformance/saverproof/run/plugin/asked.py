@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from saverproof.contracts.registry import UnknownContract, contract, contracts
 from saverproof.errors import SaverproofError
-from saverproof.run.plugin.suite_only import NODE, Asked
+from saverproof.run.plugin.suite_only import NODE, AskedByNodeIds
 from saverproof.savers.facts import Facts
 from saverproof.suite.planning import item_id, planned
 
@@ -20,7 +20,7 @@ class Narrowed:
     items: tuple[str, ...]
 
 
-def narrowed(asked: Asked, savers: Iterable[Facts], apis: str) -> Narrowed:
+def narrowed(asked: AskedByNodeIds, savers: Iterable[Facts], apis: str) -> Narrowed:
     """Return the contracts and items that node ids ask for.
 
     Raises:

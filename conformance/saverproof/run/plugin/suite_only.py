@@ -20,7 +20,7 @@ _ITEM = re.compile(r".+::(?P<item>[a-z-]+\[[^\]]+\])")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedByNodeIds:
     """The contracts and items that node ids on the command line ask for.
 
     Attributes:
@@ -33,7 +33,7 @@ class Asked:
     items: tuple[str, ...]
 
 
-ASKED = pytest.StashKey[Asked]()
+ASKED = pytest.StashKey[AskedByNodeIds]()
 """Set if the command line has the node id of a contract, in the form of ``-v`` and JUnit XML."""
 
 
@@ -77,7 +77,7 @@ def _note_contracts(config: pytest.Config, named: list[str]) -> None:
     if contracts:
         items = [found["item"] for one in named if (found := _ITEM.fullmatch(one))]
         asked = tuple((found["contract"], found["through"]) for found in contracts)
-        config.stash[ASKED] = Asked(asked, tuple(items))
+        config.stash[ASKED] = AskedByNodeIds(asked, tuple(items))
 
 
 def _with_items(args: list[str], named: list[str]) -> list[str]:
