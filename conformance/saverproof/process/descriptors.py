@@ -16,22 +16,29 @@ _MOST_LEFT = 500
 """Descriptors with which a process is taken for one that a saver leaks in. A judge has about 20,
 pools of connections have dozens; a leak of one a call has thousands after one item.
 """
+_MOST_OPEN = 65_536
+"""Descriptors that a process may have at most: what a saver starts may go through all that it may
+have, and some containers allow a thousand million.
+"""
 _OPEN = Path("/dev/fd")
 
 
-def allow_most() -> None:
-    """Let this process have as many open descriptors as it may: a leak is to be told, and no more
-    than that is to fail.
-    """
+def allow_many() -> None:
+    """Let this process have many open descriptors: a leak is to be told before calls fail of it."""
     if sys.platform != "win32":
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        with suppress(ValueError, OSError):  # some systems allow less than they say
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        many = _MOST_OPEN if most == resource.RLIM_INFINITY else min(most, _MOST_OPEN)
+        if now != resource.RLIM_INFINITY and now < many:
+            with suppress(ValueError, OSError):  # some systems allow less than they say
+                resource.setrlimit(resource.RLIMIT_NOFILE, (many, most))
 
 
 def are_left() -> bool:
     """Return whether more descriptors are open than a saver keeps that closes its own."""
-    return _OPEN.is_dir() and len(os.listdir(_OPEN)) > _MOST_LEFT
+    try:
+        return len(os.listdir(_OPEN)) > _MOST_LEFT
+    except OSError as error:
+        return error.errno == errno.EMFILE  # looking takes one, too
 
 
 def used_up(error: BaseException) -> str:

@@ -34,7 +34,7 @@ def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent
     gets STACKS_SIGNAL. ``parent`` is the pytest process.
     """
     _die_with(parent)
-    descriptors.allow_most()
+    descriptors.allow_many()
     faulthandler.enable(file=stacks, all_threads=True)
     faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
     Heartbeat(counter).install()
