@@ -70,7 +70,8 @@ class Following(Showing):
     @property
     def others(self) -> list[Violation]:
         """The violations of other families' contracts that programs show by themselves."""
-        known = map(self._as_known, self.handed.values())
+        handed = (v for v in self.handed.values() if not self._follows_from_the_rest(v))
+        known = map(self._as_known, handed)
         return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
 
     def follow_up(self, run: ProgramRun) -> None:

@@ -25,7 +25,7 @@ class Showing(Blaming):
     """A search that knows which mistake a program shows."""
 
     stands: dict[tuple[str, int], bool] = field(default_factory=dict)
-    """True where mistakes predict a violation, by the names of the mistakes and the violation's
+    """True where a mistake predicts a violation, by the mistake's name and the violation's
     ``id()``.
     """
 
@@ -33,26 +33,28 @@ class Showing(Blaming):
         """Return a violation with the mistake that is now taken to be behind it.
 
         That is the mistake that has replaced the earlier one, if it predicts what the program
-        shows: alone, or beside the others if it is known to break the contract.
+        shows.
         """
         mistake = violation.mistake
         if mistake is None:
             return violation
         standing = self.diagnosis.standing_for(mistake)
-        if standing is mistake:
+        if standing is mistake or not self._stands_for(standing, violation):
             return violation
-        beside_others = violation.contract in standing.also and self._is_predicted(violation)
-        if beside_others or self._stands_for(standing, violation):
-            return replace(violation, mistake=standing)
-        return violation
+        return replace(violation, mistake=standing)
 
-    def _is_predicted(self, violation: Violation) -> bool:
-        """Return whether the mistakes found so far together predict a violation."""
-        key = (" ".join(each.name for each in self.diagnosis.mistakes), id(violation))
-        if key not in self.stands:
-            predicted = self.diagnosis.compare(self._replay(violation.program)).predicted
-            self.stands[key] = signature(violation.breach) in map(signature, predicted)
-        return self.stands[key]
+    def _follows_from_the_rest(self, violation: Violation) -> bool:
+        """Return whether the mistake behind a violation was replaced by one that is known to break
+        its contract as well, and all that are found now predict it together.
+        """
+        mistake = violation.mistake
+        if mistake is None:
+            return False
+        standing = self.diagnosis.standing_for(mistake)
+        if standing is mistake or violation.contract not in standing.also:
+            return False
+        predicted = self.diagnosis.compare(self._replay(violation.program)).predicted
+        return signature(violation.breach) in map(signature, predicted)
 
     def alike(self, violation: Violation) -> tuple[Mistake, ...]:
         """Return the mistakes of other contracts that predict what the program of a violation
