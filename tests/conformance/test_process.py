@@ -212,7 +212,7 @@ def test_any_other_exception_is_an_error_of_the_kit(
 
 def test_descriptors_that_are_used_up_are_no_error_of_the_kit(judge: JudgeProcess) -> None:
     with pytest.raises(
-        SaverproofError, match=r"^no descriptor is left: .*resources/flat"
+        SaverproofError, match=r"^no descriptor is left: .*families=resources"
     ) as caught:
         judge.ask(asked("use_up"), {})
     assert not isinstance(caught.value, JudgeError)
@@ -226,7 +226,9 @@ def test_a_channel_takes_any_descriptor() -> None:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
         for _ in range(1024):
             stack.callback(os.close, os.dup(1))
-        ours, theirs = map(MessageChannel, socket.socketpair())
+        pair = socket.socketpair()
+        assert min(each.fileno() for each in pair) >= 1024
+        ours, theirs = map(MessageChannel, pair)
         theirs.send({"read by": "poll"})
         assert ours.receive(1.0) == {"read by": "poll"}
         assert ours.receive(0.0) is None

@@ -46,8 +46,8 @@ def used_up(error: BaseException) -> str:
     if all(getattr(each, "errno", None) != errno.EMFILE for each in _chain(error)):
         return ""
     return (
-        "no descriptor is left: what the saver opened it has not closed "
-        "(resources/flat, in a run of its own, says where that was)"
+        "no descriptor is left: the saver does not close what it opens, or this process may have "
+        "too few; --saver-families=resources tells which"
     )
 
 
