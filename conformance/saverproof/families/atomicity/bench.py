@@ -1,4 +1,4 @@
-"""What all trials of an item have in common: the target, its place, and the fault layer."""
+"""What all trials of an item have in common: the target, its folder, and the fault layers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_SERVERS = frozenset({*SERVER_FAULTS, *OUTAGES})
 
 
 class CallerThread:
-    """The thread in which a saver is called, and the event loop for it, until the block ends."""
+    """The thread in which a saver is called, and the saver's event loop, until the block ends."""
 
     def __init__(self, api: str) -> None:
         self._api = api
@@ -49,25 +49,27 @@ class CallerThread:
 
     @property
     def worker(self) -> Worker:
-        """The worker in use. One that was given up, and goes on after all, is its own: it is told
-        so, and disturbs nobody else's work.
+        """The worker in use. In the thread of a worker that was given up it is that worker, which
+        then ends, and disturbs nobody.
         """
         return next((given_up for given_up in self._given_up if given_up.is_here), self._worker)
 
     def hold(self, files: FailingFiles) -> None:
-        """Go on with new ones, whose system calls are held, and those of all that they start."""
+        """Go on with a new thread and loop, whose system calls are held, also those of all threads
+        that they start.
+        """
         self.close()
         self._files = files
         self.start()
 
     def start(self, *patience_s: float) -> None:
-        """Go on with new ones."""
+        """Start a new thread and a new loop."""
         self.loop, self._worker = loop_for(self._api), Worker(*patience_s)
         if self._files is not None:
             self._worker.run(self._files.cover)
 
     def release(self) -> None:
-        """Go on with new ones, whose system calls are not held."""
+        """Go on with a new thread and loop, whose system calls are not held."""
         self.close()
         self._files = None
         self.start()
@@ -75,11 +77,11 @@ class CallerThread:
     def look(
         self, target: Target, folder: Path, watch: Callable[[], FailingFiles | None]
     ) -> tuple[FirstLook, FailingFiles | None]:
-        """Return what the saver shows at first, and the ``watch`` over its calls, if it needs one;
-        a saver that does not answer is left to the clean runs.
+        """Return the first look at the saver, and the ``watch`` over its system calls, if it needs
+        one. A saver that does not answer is left to the clean runs.
 
-        Its calls are held before it is used, if need be: threads that it starts once and for all
-        are never held otherwise.
+        The system calls are held before the saver is used, if they have to be: a thread that it
+        starts once and for all could not be held later.
 
         Raises:
             OpeningError: the saver could not be opened or closed.
@@ -104,7 +106,7 @@ class CallerThread:
         return files
 
     def renew(self) -> None:
-        """Go on with new ones: the saver hangs on those in use."""
+        """Go on with a new thread and loop: the saver hangs in those in use."""
         patience_s = self.worker.patience_s
         self._given_up.append(self._worker)
         self._worker.close()
@@ -119,11 +121,13 @@ class CallerThread:
 
 @dataclass(slots=True)
 class FaultBench:
-    """``fresh`` says that a second saver can be opened while the first one is, ``alone`` why not,
-    if the saver surprises by that; ``disk`` is None where SQLite's I/O cannot be failed, ``files``,
-    which fails connections as well, where the saver keeps SQLite databases alone or no files, or
-    system calls cannot be held; ``server`` is the one that the target has asked for; ``losing`` are
-    the drivers whose connections can be cut.
+    """All that the trials of an item share.
+
+    ``fresh`` says that a second saver can be opened while the first one is open; ``alone`` says why
+    not, where that is a surprise. ``disk`` fails SQLite's I/O; None where nothing can. ``files``
+    fails other files, and connections; None where the saver keeps only SQLite databases or no
+    files, or where system calls cannot be held. ``server`` is the server that the target has asked
+    for. ``losing`` are the drivers whose connections can be cut.
     """
 
     target: Target
@@ -140,14 +144,14 @@ class FaultBench:
     calls: int = 0
     seconds: float = 0.0
     passed: set[str] = field(default_factory=set)
-    """The sorts of places that calls of the saver were seen to pass."""
+    """The sorts of places that calls of the saver have passed."""
 
     @classmethod
     @contextmanager
     def opened(
         cls, plan: ItemPlan, target: Target, drivers: Sequence[FaultDriver]
     ) -> Iterator[FaultBench]:
-        """A bench with the fault layer entered, until the block ends.
+        """Open a bench with its fault layers, until the block ends.
 
         Raises:
             OpeningError: the saver could not be opened or closed.
@@ -171,11 +175,11 @@ class FaultBench:
 
     @contextmanager
     def own_server(self, *, proxied: bool = False) -> Iterator[None]:
-        """Have what follows use a server of its own, to which anything may be done; behind a proxy,
-        another one can take its address.
+        """Use a server in the block that nobody else uses, so that anything may be done to it.
+        Behind a proxy, another server can take its address.
 
         Raises:
-            ServerUnavailable: there is none.
+            ServerUnavailable: there is no such server.
         """
         target, before = self.target, self.server
         assert target.server is not None
@@ -198,10 +202,10 @@ class FaultBench:
 
     @contextmanager
     def armed(self, *plans: Plan) -> Iterator[ArmedPlan]:
-        """Arm plans of faults above the storage for a block; gives the first.
+        """Arm plans of faults above the storage for a block. Yields the first plan.
 
         Raises:
-            AbandonedError: nobody waits for what the block does any more.
+            AbandonedError: nobody waits any more for what the block does.
         """
         worker = self.worker
         worker.say("arming a fault")
@@ -214,7 +218,7 @@ class FaultBench:
                 self.injector.heal()
 
     def storage(self, plan: Plan) -> FailingStorage:
-        """Return the part that fails as a plan of storage faults says."""
+        """Return the layer below the saver that can follow this plan."""
         below: FailingStorage | None = self.disk
         if plan.fault in OF_SERVERS:
             below = self.server
@@ -224,21 +228,23 @@ class FaultBench:
         return below
 
     def counting_held(self) -> AbstractContextManager[list[SystemCall]]:
-        """A list of the calls on files and connections within a block; empty if none are held."""
+        """Yield a list of the calls on files and connections within a block; empty if none are
+        held.
+        """
         return nullcontext([]) if self.files is None else self.files.counting()
 
     def counting_writes(self) -> AbstractContextManager[ServerWrites]:
-        """Return what the server writes within a block; nothing if it does not say."""
+        """Yield what the server writes within a block; nothing if the server does not report it."""
         return nullcontext(ServerWrites()) if self.server is None else self.server.counting()
 
     @property
     def connections_opened(self) -> int | None:
-        """How many connections Python's own SQLite has opened so far; None if nobody can tell."""
+        """How many connections Python's own SQLite has opened so far; None if it is not known."""
         injector = self.injector
         return None if injector.engine_unavailable is not None else injector.watch.opened
 
     def on_worker(self, work: Callable[[], T]) -> T:
-        """Do it on the worker's thread.
+        """Do the work on the worker's thread.
 
         Raises:
             UnansweredError: a call of the saver does not return, or leaves work that is not done.
@@ -249,7 +255,7 @@ class FaultBench:
             raise SlowError(str(undone)) from undone
 
     def renew(self) -> None:
-        """Go on with another thread and another event loop: the saver hangs on those in use."""
+        """Go on with another thread and another event loop: the saver hangs in those in use."""
         if self.files is not None:
             # Who waits for a silent server is told now, and ends.
             self.files.disarm()
@@ -263,7 +269,7 @@ class FaultBench:
         self.caller.renew()
 
     def driver(self, saver: Any, workspace: Workspace) -> ApiDriver:
-        """The saver of a workspace, called through this item's API."""
+        """Return a driver that calls a workspace's saver through this item's API."""
         return driver_of(saver, self.api, self.loop, ids_for(self.target, workspace))
 
 
@@ -276,7 +282,7 @@ def _server_of(
 
 
 _BLOCKED: list[Loop] = []
-"""Loops whose thread hangs inside a saver: they end with the process, and are kept until then."""
+"""Loops whose thread hangs inside a saver. They are kept until the process ends."""
 
 
 def _stop(loop: Loop) -> None:

@@ -1,4 +1,4 @@
-"""What a call of a saver passes: every place at which it can be failed, by any layer."""
+"""Counts what a call of a saver passes: every place at which a layer can make it fail."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from saverproof_faults.syscalls import NETWORK, CallKind
 
 @dataclass(slots=True)
 class CountedPlaces:
-    """Filled in when the block ends in which they are counted."""
+    """The places of a block, filled in when the block ends."""
 
     places: Places = field(default_factory=Places)
     unseen_writes: str = ""
-    """Why nobody could see what a server wrote."""
+    """Why it is not known what a server wrote."""
 
 
 @contextmanager
 def counting_places(
     bench: FaultBench, workspace: str, databases: Collection[str], *, writes: bool = True
 ) -> Iterator[CountedPlaces]:
-    """Count what is passed in a block.
+    """Count the places that are passed in a block.
 
-    Paths become relative to the workspace, a folder of the bench's, which is another each time.
-    ``databases`` are the files in it that Python's own SQLite has open; ``writes`` says whether
-    there are tables on a server whose rows can be counted.
+    Paths become relative to the workspace, whose folder differs in each trial. ``databases`` are
+    its files that Python's own SQLite has open. ``writes`` says whether there are tables on a
+    server whose rows can be counted.
     """
     found = CountedPlaces()
     before = 0 if bench.disk is None else bench.disk.total
@@ -60,7 +60,7 @@ def counting_places(
 
 
 def state_of_files(folder: Path) -> set[tuple[str, int, int, int]]:
-    """Return what tells whether any file below a folder was changed."""
+    """Return the state of all files below a folder: it differs if any file was changed."""
     found = set()
     for path in folder.rglob("*"):
         # What another thread deletes meanwhile was changed, too.
@@ -71,7 +71,7 @@ def state_of_files(folder: Path) -> set[tuple[str, int, int, int]]:
 
 
 def changes_files(places: Places) -> bool:
-    """Return whether some layer saw the program change files, or make such changes last."""
+    """Return whether some layer saw the program change files, or commit changes."""
     return bool(places.statements or places.io_calls) or any(
         call.creates or call.empties or call.kind not in (CallKind.OPEN, CallKind.READ)
         for call in places.system_calls

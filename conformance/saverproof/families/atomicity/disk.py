@@ -1,4 +1,6 @@
-"""The I/O of SQLite below an item's folder: counted and failed, and never waited for."""
+"""The I/O of SQLite below an item's folder: it is counted and failed, and the disk is never waited
+for.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,23 @@ _OK = 0
 
 
 class FailingDisk(IoWatch):
-    """Syncs are heard, and fail where they are to, but do not reach the disk.
+    """Counts and fails the I/O of SQLite. Syncs never reach the disk.
 
-    What a trial leaves is looked at by this process, which sees what it has written either way; a
-    trial has a dozen syncs, and each may take many milliseconds.
+    The trial's store is looked at by this same process, which sees what it has written even without
+    syncs. A trial has a dozen syncs, each of which may take many milliseconds.
     """
 
     def perform(self, call: IoCall, really: Callable[[], int]) -> int:
-        """Count the call, then fail it or let it happen."""
+        """Count the call, then fail it, or make it with ``really``."""
         return super().perform(call, _nothing if call.kind is IoKind.SYNC else really)
 
     def calls_since(self, start: int) -> tuple[str, ...]:
-        """The calls seen since then, each its kind and its file."""
+        """Return the calls since number ``start``, each with its kind and its file."""
         return tuple(str(call) for call in self.calls[start:])
 
     @contextmanager
     def following(self, plan: Plan) -> Iterator[None]:
-        """Follow one plan for the length of a block."""
+        """Fail calls by a plan, for the length of a block."""
         extent = Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE
         self.arm(IoFault(plan.place.index, FAILURES[plan.fault], extent))
         try:
@@ -40,7 +42,7 @@ class FailingDisk(IoWatch):
         self.check()
 
     def has_fired(self) -> bool:
-        """Return whether the plan that is followed, or was last, has failed a call."""
+        """Return whether the current or latest plan has failed a call."""
         return bool(self.fired)
 
 
@@ -50,6 +52,6 @@ def _nothing() -> int:
 
 @contextmanager
 def watched(folder: Path) -> Iterator[FailingDisk | None]:
-    """The disk below a folder; None where SQLite's I/O is out of reach."""
+    """Yield the failing disk of a folder; None where SQLite's I/O cannot be failed."""
     with FailingDisk(folder) if available() is None else nullcontext() as disk:
         yield disk

@@ -1,9 +1,10 @@
-"""Whether what is found once a server has died is the work of the call that met its death, or the
-loss of calls that had returned before.
+"""Tells whether a server's death damaged the call that was under way, or lost calls that had
+returned.
 
-A server that answers a commit before it has written it loses the last ones, whatever is called
-meanwhile. What is found then looks like a call that was done in part: a deletion that takes the
-newest first leaves what was there once, too. So the server is also killed when nothing is called.
+A server that answers a commit before it has written it loses the last commits, whatever is called
+meanwhile. The store then looks as if the call under way had been done in part: a deletion that
+removes the newest first also leaves an earlier state. So the server is also killed when nothing is
+called.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from saverproof.savers.targets.opening import opened
 from saverproof_faults import Event, Fault, Place, Plan
 
 _IN_QUESTION = frozenset({WHOLE, PREVIOUS, SILENT, LATE, USABLE})
-"""What may seem to be broken instead: even the tables may be gone that the saver has set up."""
+"""Contracts that may seem to be broken instead: even the tables that the saver has set up may be
+gone.
+"""
 _UNSEEN = frozenset({*_IN_QUESTION, LOST_CONNECTION})
 _DEATHS = 2
-"""How often the server is killed when nothing is called: once in a while it has written, at that
-very moment, what nobody has asked it to write.
+"""How often the server is killed when nothing is called: now and then, a server has just written
+everything.
 """
 
 
 @dataclass(slots=True)
 class EarlierCalls:
-    """The calls that had returned before the one of a scenario was made, on a server that may be
-    killed.
-    """
+    """The calls that returned before a scenario's operation, on a server that may be killed."""
 
     bench: FaultBench
     store: PreparedStore
@@ -57,10 +58,10 @@ class EarlierCalls:
     def judge(
         self, fault: Fault, observation: TrialObservation, verdict: FaultVerdict
     ) -> FaultVerdict:
-        """Return the verdict on a trial in which the server has died, or ``verdict`` if it stands.
+        """Return the verdict on a trial in which the server has died, or ``verdict`` if that holds.
 
-        The call that met its death may have failed: the store is then exactly as it was after one
-        of the earlier calls. If it returned, it is one of those that are lost.
+        The operation under way may have failed: then the store is exactly as it was after an
+        earlier call. If it returned, it is one of the calls that are lost.
         """
         look = observation.snapshots.get(Viewpoint.FRESH)
         if verdict.contract not in _IN_QUESTION or look is None:
@@ -79,14 +80,14 @@ class EarlierCalls:
         return replace(broken(SURVIVES, summary, expected, observed), unseen=_UNSEEN)
 
     def _kept(self, look: Snapshot) -> int | None:
-        """The number of calls after which the store was as it is found; None if it never was."""
+        """Return how many calls the store shows; None if it is as after none of them."""
         if not self._ends:
             self._ends = self.bench.on_worker(self._played)
         kept = (n for n, end in enumerate(self._ends) if look.agrees(end))
         return next(kept, None)
 
     def _played(self) -> list[Snapshot]:
-        """What is seen before each of the calls, in a clean run."""
+        """Return what is seen before each of the calls, in a clean run."""
         bench, store, ends = self.bench, self.store, list[Snapshot]()
         clean = self.references.before.snapshots[Viewpoint.FRESH]
         threads = None if clean.listed is None else (*clean.listed,)
@@ -102,7 +103,7 @@ class EarlierCalls:
         return ends
 
     def _lost_by(self, fault: Fault) -> bool:
-        """Return whether they are lost although nothing is called while the server dies."""
+        """Return whether calls are also lost if nothing is called while the server dies."""
         if fault not in self._are_lost:
             deaths = (self._left_by(fault) for _ in range(_DEATHS))
             before = self.references.before.snapshots[Viewpoint.FRESH]
@@ -113,7 +114,7 @@ class EarlierCalls:
         return self._are_lost[fault]
 
     def _left_by(self, fault: Fault) -> Snapshot:
-        """What a fresh saver sees after a death at which nothing was called."""
+        """Return what a fresh saver sees after the server died while nothing was called."""
         observation = TrialObservation()
         trial = FaultTrial(
             self.bench, self.references.scenario, self.store, observation, lambda _: True

@@ -1,26 +1,29 @@
-"""How many faults each profile injects. Places are thinned by count, never by time."""
+"""How many faults each profile injects. Places are left out by count, never by time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SLOW_TO_OPEN_MS = 100.0
-"""A saver that needs longer, which several openings in each trial would make a long run."""
+"""The time to open a saver, in milliseconds, from which it counts as slow: each trial opens it
+several times.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultEffort:
-    """``most`` faults are injected in all, ``slow_most`` into a saver that is slow to open.
+    """How many faults of each sort are injected.
 
-    ``rare`` adds the starting states of ``scenarios.RARE``; ``lasting`` the faults that go on from
-    their place, and other exceptions; ``random_programs`` is how many programs
-    have faults among their steps, of ``length`` steps each. ``silences`` is how often a server
-    stops answering: whoever sets no limit to that is waited for each time. ``deaths`` is how often
-    it is killed, and starts again, ``standstills`` how often it stops and goes on: that takes as
-    long as the saver is willing to wait, or a call is watched. ``refusals`` are writes that fail
-    for all who use the server; ``failovers`` are deaths after which another one has its address.
-    ``meetings`` are calls that fail while another caller's are under way, ``reads`` those that fail
-    of each read on each store.
+    ``most`` are the faults in all, ``slow_most`` those of a saver that is slow to open. ``rare``
+    adds the starting states of ``scenarios.RARE``. ``lasting`` adds faults that go on from their
+    place, and other exceptions. ``random_programs`` programs of ``length`` steps have faults among
+    their steps. ``silences`` is how often a server stops answering: a saver without a timeout is
+    waited for each time. ``deaths`` is how often the server is killed and starts again.
+    ``standstills`` is how often it stops and goes on, which takes as long as the saver waits, or as
+    long as a call is watched. ``refusals`` are writes that fail for all who use the server.
+    ``failovers`` are deaths after which another server has the address. ``meetings`` are calls that
+    fail while another caller's call is under way. ``reads`` are the failures of each read on each
+    store.
     """
 
     most: int

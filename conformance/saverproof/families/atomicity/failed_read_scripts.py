@@ -1,4 +1,4 @@
-"""Standalone scripts of a read that fails, and says nothing of it."""
+"""Writes standalone scripts of a read that fails, and answers as if nothing had failed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,16 @@ from saverproof.scripts.writer import ScriptWriter
 from saverproof_faults import Places
 
 _MOST_TRIED = 4
-"""Scripts that are run: the plainest faults come first, and each run takes a second or so."""
+"""How many scripts are run at most: the plainest faults come first, and each run takes about a
+second.
+"""
 
 
 @dataclass(slots=True)
 class FailedRead:
-    """A read after a program, what it passes undisturbed, and the files that are databases."""
+    """A read after a program, the places that it passes without a fault, and the files that are
+    databases.
+    """
 
     start: Program
     step: Step
@@ -37,7 +41,7 @@ class FailedRead:
 
 
 def reproducer(target: Target, read: FailedRead, injection: Injection, api: str) -> str:
-    """The source of a script that was run and complained; "" if none of those tried did."""
+    """Return the source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
     if opening is None:
         return ""
@@ -61,10 +65,10 @@ def reproducer(target: Target, read: FailedRead, injection: Injection, api: str)
 def _lines(
     writer: ScriptWriter, opening: Opening, read: FailedRead, fault: PlainFault
 ) -> list[str]:
-    """The lines in which the saver is used.
+    """Return the lines in which the saver is used.
 
     Raises:
-        NoScriptError: there are no statements for one of the steps.
+        NoScriptError: a step has no statements for a script.
     """
     asked = _asked(writer, read.step)
     answer = f"found = {asked}"
@@ -85,10 +89,10 @@ def _lines(
 
 
 def _asked(writer: ScriptWriter, step: Step) -> str:
-    """The expression that reads.
+    """Return the expression that reads.
 
     Raises:
-        NoScriptError: it is no read that scripts know.
+        NoScriptError: scripts do not know this read.
     """
     match step:
         case GetTuple(thread):

@@ -1,4 +1,6 @@
-"""Judges reads that fail: what the store could not tell is not answered as if it were not there."""
+"""Judges reads that fail: a saver must not answer that nothing is there when it could not read
+it.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,9 @@ from saverproof_faults import Event, Fault, Lasts
 READS = {GetTuple: "get_tuple", ListTuples: "list"}
 """The method, by its name in the sync API, that a reading step calls."""
 _HARMLESS = frozenset({Event.BEGIN, Event.COMMIT, Event.ROLLBACK, Event.TRANSACTION})
-"""What a read does before it asks, or once it has its answer."""
+"""Events of a read before it asks the store, or once it has its answer."""
 _NOT_TOLD = frozenset({Fault.SILENCE, Fault.IO_SHORT})
-"""What the saver is not told of: nothing is answered, or fewer bytes than it asked for."""
+"""Faults of which the saver is not told: no answer comes, or fewer bytes than it asked for."""
 _NOTHING_ASKED = (
     "no read was seen to ask the storage for anything that could be refused: it is answered from "
     "memory, from a file that is mapped into it, or by what no layer of the kit sees"
@@ -60,14 +62,16 @@ SCENARIOS = tuple(
     for title, start in (("a checkpoint with writes", small.WRITES), ("a history", HISTORY))
     for read in (GetTuple(THREAD), ListTuples(THREAD))
 )
-"""The smallest store comes first: what it shows is told by it."""
+"""The scenarios, the one with the smallest store first: the report takes the first that shows a
+breach.
+"""
 
 
 class ReadTrial(FaultTrial):
-    """One read under a fault, by a saver that was opened for it; nothing else is looked at."""
+    """One read under a fault, by a saver that was opened for it. No later look is taken."""
 
     def run(self, operate: Callable[[FaultTrial], None]) -> TrialObservation:
-        """Open the saver on a copy of the store, and read."""
+        """Open the saver on a copy of the store, and read with ``operate``."""
         there = placed(self.store, self.bench.target, self.bench.folder)
         with there as workspace, ExitStack() as stack:
             self._begin(stack, workspace)
@@ -77,7 +81,7 @@ class ReadTrial(FaultTrial):
 
     @property
     def answered(self) -> list[str]:
-        """What was shown, fact by fact, in the order of the answer."""
+        """Return the facts of the answer, in its order."""
         found = self.answer if isinstance(self.answer, list) else [self.answer]
         return [canonical(facts_of(each)) for each in found if each is not None]
 
@@ -95,10 +99,10 @@ class ReadSweep:
 
     @classmethod
     def of(cls, bench: FaultBench, scenario: ReadScenario, stack: ExitStack) -> ReadSweep:
-        """Prepare a scenario, and read without a fault; done on the worker's thread.
+        """Prepare a scenario, and read without a fault, on the worker's thread.
 
         Raises:
-            NoCleanRunError: it does not work without faults either.
+            NoCleanRunError: the read does not work without a fault either.
             OpeningError: the saver could not be opened or closed.
         """
         store = stack.enter_context(prepared(scenario, bench))
@@ -124,10 +128,10 @@ class ReadSweep:
         return cls(bench, scenario, store, trial.answered, read, [*once, *onwards])
 
     def answer_under(self, injection: Injection) -> ReadAnswer:
-        """Read under a fault, and return what came of it.
+        """Read under a fault, and return the answer.
 
         Raises:
-            SlowError: the call took so long that nothing is known.
+            SlowError: the call took so long that nothing can be said.
             OpeningError: the saver could not be opened or closed.
         """
         trial = ReadTrial(self.bench, self.scenario, self.store, TrialObservation())
@@ -144,7 +148,7 @@ class ReadSweep:
 
 
 def _is_told(injection: Injection) -> bool:
-    """Return whether the saver is told, before it has its answer, that something has failed."""
+    """Return whether the saver learns of the failure before it has its answer."""
     plan = injection.plan
     return plan is not None and plan.fault not in _NOT_TOLD and plan.place.event not in _HARMLESS
 
@@ -154,7 +158,7 @@ def _goes_on(injection: Injection) -> bool:
 
 
 def _told(trial: ReadTrial) -> str:
-    """Return what was answered, for people."""
+    """Return the answer in words."""
     if trial.answer is None:
         return "None"
     if not isinstance(trial.answer, list):
@@ -165,8 +169,11 @@ def _told(trial: ReadTrial) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What a read came to: whether the fault struck, whether it was answered otherwise than
-    without a fault, or never, and how; ``hung`` says that it never returned.
+    """The result of a read under a fault.
+
+    ``fired`` says whether the fault struck, ``wrong`` whether the answer differs from the one
+    without a fault, or never came. ``said`` is the answer in words; ``hung`` says that the read
+    never returned.
     """
 
     fired: bool
@@ -177,20 +184,20 @@ class ReadAnswer:
 
 @dataclass(slots=True)
 class FailedReads:
-    """The failed reads of one plan."""
+    """Judges the failed reads of one plan."""
 
     plan: ItemPlan
     target: Target
     record: FaultRecord
     bench: FaultBench
     able: frozenset[str]
-    """What the saver can do."""
+    """The saver's capabilities."""
     _shown: dict[str, Finding] = field(default_factory=dict)
     """The plainest wrong answer of each operation."""
     _asked: bool = False
 
     def run(self, most: int) -> None:
-        """At most so many reads, evenly spread, of each operation on each store."""
+        """Make at most ``most`` failed reads of each operation on each store, evenly spread."""
         tally = self.record.tally
         if READS_RAISE not in tally.wanted:
             return
@@ -233,7 +240,9 @@ class FailedReads:
         self.record.tally.differences.note(name)
 
     def _tell(self) -> None:
-        """One finding for all operations: they read with the same lines."""
+        """Report one finding for all operations, since a saver reads with the same lines in
+        each.
+        """
         if not self._shown:
             return
         first, *others = self._shown
@@ -284,7 +293,7 @@ def is_recorded_read(data: object) -> bool:
 
 
 def replay_read(bench: FaultBench, data: Mapping[str, Any]) -> ReplayAnswer:
-    """Replay a recorded read that failed; or at the other places, if that one is gone.
+    """Replay a recorded read that failed. If its place is gone, fail the read at the other places.
 
     Raises:
         ValueError: the data is no recorded read.

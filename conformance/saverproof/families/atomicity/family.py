@@ -1,4 +1,4 @@
-"""Judges the atomicity of one saver through one API: every write operation, failed everywhere."""
+"""Judges the atomicity of one saver through one API: every write operation fails at every place."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from saverproof_faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class AtomicityFamily:
-    """Every write operation is failed at every place."""
+    """Judges savers whose write operations fail at every place."""
 
     table: FamilyTable = TABLE
 
@@ -56,7 +56,7 @@ class AtomicityFamily:
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """The journal has the trial that was not survived."""
+        """Return what the journal says of the trial that ended the process."""
         return blamed(journal)
 
 
@@ -126,14 +126,14 @@ class AtomicityJudging:
 
     @property
     def _able(self) -> frozenset[str]:
-        """What the saver can do."""
+        """The saver's capabilities."""
         facts = self.plan.facts
         able = {*facts["operations"][self.plan.api], *facts["capabilities"]}
         able -= facts["absent"].keys()
         return frozenset(able | ({"durable"} if facts["durable"] else set()))
 
     def _were_seen(self, sweeps: Sequence[FaultSweep], problems: list[str]) -> bool:
-        """Return whether a layer saw what the saver does to its storage; if not, that is said."""
+        """Return whether a layer saw what the saver does to its storage. If not, tell the tally."""
         counted = [sweep.counted for sweep in sweeps]
         # Some engines change what they have mapped while they change nothing of the store.
         unseen = any(one.unseen for one in counted) and not any(one.changes for one in counted)
@@ -146,8 +146,8 @@ class AtomicityJudging:
         return seen
 
     def _report(self, bench: FaultBench, stack: ExitStack) -> None:
-        """Tell of every flaw that the sweeps found, by the shortest trials. That acknowledged calls
-        are lost is handed to the family that kills.
+        """Report every flaw that the sweeps found, by the shortest trials. Lost calls that had been
+        acknowledged are handed to the durability family.
         """
         tally, record = self.tally, self.record
         shown = [
@@ -163,7 +163,7 @@ class AtomicityJudging:
             told.append(finding(self.plan, self.target, trials, others))
 
     def _sweeps(self, bench: FaultBench, stack: ExitStack, effort: FaultEffort) -> list[FaultSweep]:
-        """Every scenario that this saver can take, counted in a clean run."""
+        """Return every scenario that this saver can take, each after a clean run."""
         sweeps: list[FaultSweep] = []
         failing: dict[str, str] = {}
         for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], self._able):
@@ -217,7 +217,7 @@ class AtomicityJudging:
             self.record.beat(bench.calls)
 
     def _try_on(self, bench: FaultBench, done: Sequence[tuple[FaultSweep, Injection]]) -> None:
-        """Try what is done to a server of its own."""
+        """Inject the faults that need a server of the saver's own."""
         for sweep, injection in self.tally.budget.within(done, "faults of the server", 0.95):
             self._try(sweep, injection)
             self.record.beat(bench.calls)
@@ -244,7 +244,9 @@ class AtomicityJudging:
 
 
 def _class_of(injection: Injection) -> str:
-    """Faults to which a saver may fail to answer for a reason of their own."""
+    """Return the name of a class of faults in which a saver may hang for a special reason, as a
+    silent server; "" for all other faults.
+    """
     if injection.name == Fault.SILENCE:
         return injection.name
     return injection.kind if injection.kind == "cancellation" else ""

@@ -1,4 +1,4 @@
-"""What can be made to fail in an operation: plans of the fault layer, and failing serializers."""
+"""Plans what can fail in an operation: by the fault layers, and by failing serializers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _KINDS = {
     Side.CANCELLATION: "cancellation",
 }
 _AT_THE_END = {Event.COMMIT: 1, Event.ROLLBACK: 1, Event.TRANSACTION: 1, Event.OPERATION: 2}
-"""Events that come after the statements of an operation, or go on throughout."""
+"""Events that come after the statements of an operation, or during all of it."""
 _CAN_LAST = frozenset(
     {Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED, Fault.CONNECTION_RESET}
 )
@@ -47,11 +47,11 @@ _CAN_LAST = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """One thing that fails: at the place of ``plan``, the ``value``-th value serialized, or, with
-    neither, every connection, which is lost before the operation.
+    """One injected fault.
 
-    ``also`` is a second plan, which may have no occasion to fire. ``killed`` says that it is the
-    process, before the operation.
+    What fails is the place of ``plan``, or the ``value``-th value that is serialized. With neither,
+    every connection is lost before the operation. ``also`` is a second plan, which need not fire.
+    ``killed`` says that the process is killed before the operation.
     """
 
     plan: Plan | None = None
@@ -61,18 +61,18 @@ class Injection:
 
     @property
     def lost(self) -> bool:
-        """Whether the connections are what fails."""
+        """Whether the fault is the loss of all connections."""
         return self.plan is None and not self.value and not self.killed
 
     @property
     def interrupts(self) -> bool:
-        """Whether the caller is interrupted: nothing has failed."""
+        """Whether the caller is interrupted, without any failure."""
         plan = self.plan
         return plan is not None and plan.fault is Fault.RAISE and plan.error in INTERRUPTIONS
 
     @property
     def disconnects(self) -> bool:
-        """Whether a connection is of no use afterwards."""
+        """Whether a connection cannot be used afterwards."""
         return self.lost or self.kind == "network"
 
     @property
@@ -95,7 +95,7 @@ class Injection:
 
     @property
     def place(self) -> str:
-        """Where it fires, for people."""
+        """Where the fault fires, in words."""
         if self.killed and self.plan is None:
             return "before the operation"
         if self.plan is None:
@@ -108,7 +108,9 @@ class Injection:
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Sorts the faults of one kind as an operation comes to their places."""
+        """A sort key: faults of one kind, in the order in which an operation passes their
+        places.
+        """
         if self.plan is None:
             return (0, self.value)
         place = self.plan.place
@@ -122,7 +124,7 @@ class Injection:
         return "" if self.plan is None else self.plan.about
 
     def describe(self) -> str:
-        """One sentence without its full stop."""
+        """Describe the fault in one sentence without its full stop."""
         if self.killed:
             inside = "" if self.plan is None else f" {self.plan.place.describe()}"
             return f"the process is killed{inside}, and another one opens the store"
@@ -134,7 +136,7 @@ class Injection:
         return self.plan.describe() + second
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return the fault as plain data for JSON."""
         if self.killed:
             inside = {} if self.plan is None else {"inside": self.plan.as_data()}
             return {"fault": KILLED, **inside}
@@ -171,9 +173,10 @@ SESSIONS_ENDED = Injection(Plan(Fault.SESSIONS_ENDED, Place(Event.START)))
 
 
 def injections(places: Places, cancellations: Sequence[Plan], values: int) -> list[Injection]:
-    """Every single fault that can be injected into an operation, from what its clean run passed.
+    """Return every single fault that can be injected into an operation, from the places that its
+    clean run passed.
 
-    ``values`` counts what was serialized.
+    ``values`` counts the values that were serialized.
     """
     refused = [Injection(value=number) for number in range(1, values + 1)]
     failed_io = io_to_fail(places.io_calls)
@@ -198,7 +201,9 @@ def _after(plan: Plan) -> bool:
 
 
 def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
-    """The rollbacks that undo nothing, in an engine inside the process: those it never refuses."""
+    """Return the rollbacks that undo nothing, in an engine inside the process: the engine never
+    refuses such a rollback.
+    """
     ends: set[int] = set()
     changed = False
     for call in calls:
@@ -213,10 +218,11 @@ def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
 
 
 def only_reads(call: Call) -> bool:
-    """Return whether it changes nothing: failing after it is failing before what comes next.
+    """Return whether a call changes nothing. A failure after it is the same as one before the next
+    call.
 
-    A driver that fails has reset its statement. One that raises on purpose, after the rows began
-    to come, would leave it open, and hold the saver to what no driver does.
+    A driver that fails has reset its statement. If the kit raised after the first rows had come,
+    the statement would stay open, which no driver does.
     """
     words = call.sql.upper().split()
     if call.event is not Event.STATEMENT or not words:
@@ -228,15 +234,16 @@ def only_reads(call: Call) -> bool:
 
 
 def _takes_lock(statement: Statement) -> bool:
-    """Return whether it surely meets another's write lock: one that finds nothing to change may
-    not.
+    """Return whether a statement surely fails if another connection holds the write lock. One that
+    changes no row may not.
     """
     begins = statement.sql.upper().startswith("BEGIN")
     return begins or statement.commits or statement.rows > 0
 
 
 def lasting(chosen: Iterable[Injection], calls: Sequence[Call]) -> Iterator[Injection]:
-    """The same faults where they go on, where rolling back fails too, or with other exceptions.
+    """Return the chosen faults in other forms: lasting, with a failing rollback, or with other
+    exceptions.
 
     ``calls`` are those of the clean run.
     """
@@ -253,7 +260,9 @@ def lasting(chosen: Iterable[Injection], calls: Sequence[Call]) -> Iterator[Inje
 
 
 def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:
-    """The rollback after a place fails: one may have passed before it, to end a read."""
+    """Return a plan that fails the rollback which follows a failure at the place. Earlier
+    rollbacks, which only end a read, are counted.
+    """
     passed = 0
     for call in calls:
         if (call.event, call.index) == (place.event, place.index):
@@ -265,14 +274,16 @@ def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:
 def spared(
     everything: Sequence[tuple[T, Injection]], fault: Fault, most: int
 ) -> list[tuple[T, Injection]]:
-    """Return the plans, but of one fault at most ``most``, evenly spread."""
+    """Return the plans, with at most ``most`` of those with this fault, evenly spread."""
     of_it = [at for at, (_, injection) in enumerate(everything) if injection.name == fault]
     left_out = {*of_it}.difference(thinned(of_it, most))
     return [pair for at, pair in enumerate(everything) if at not in left_out]
 
 
 def covering(everything: Sequence[T], most: int, sort: Callable[[T], object]) -> list[T]:
-    """At most ``most`` of them, evenly spread, and the first of each sort that this leaves out."""
+    """Return at most ``most`` items, evenly spread, and the first item of each sort that would be
+    missing.
+    """
     chosen = {*thinned(range(len(everything)), most)}
     seen = {sort(everything[at]) for at in chosen}
     for at, item in enumerate(everything):
@@ -283,7 +294,7 @@ def covering(everything: Sequence[T], most: int, sort: Callable[[T], object]) ->
 
 
 def thinned(everything: Sequence[T], most: int) -> list[T]:
-    """At most ``most`` of them, evenly spread."""
+    """Return at most ``most`` items, evenly spread."""
     count = len(everything)
     if count <= most:
         return list(everything)

@@ -28,16 +28,16 @@ from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 
 RANDOM, MANY = "a random program", "many faults in a row"
-"""What findings call a program with faults."""
+"""The titles of findings that programs with faults led to."""
 MOST_UNANSWERED = 2
-"""A saver that does not answer this often is not asked any further: each time costs the worker's
+"""After how many unanswered calls a saver is not asked any more: each costs the worker's
 patience.
 """
 
 
 @dataclass(slots=True)
 class FaultPrograms:
-    """The programs of one plan; the sweeps have judged what a saver does in a single fault."""
+    """The programs with faults of one plan. The sweeps judge single faults before."""
 
     plan: ItemPlan
     target: Target
@@ -45,15 +45,15 @@ class FaultPrograms:
     journal: Journal
     bench: FaultBench
     violations: dict[str, ShrunkViolation] = field(default_factory=dict)
-    """Contracts that programs broke, and a short program that does."""
+    """The contracts that programs broke, each with a short program that breaks it."""
 
     @property
     def tally(self) -> Tally:
-        """Of the item."""
+        """The tally of the item."""
         return self.record.tally
 
     def try_in_a_row(self, sweeps: Sequence[FaultSweep]) -> None:
-        """Programs in which one saver fails often; the sweeps have judged what it does once."""
+        """Run programs in which one saver fails often."""
         try:
             programs = faults_in_a_row(self.bench, sweeps)
         except NoCleanRunError as problem:
@@ -86,7 +86,7 @@ class FaultPrograms:
                 return
 
     def try_randomly(self, effort: FaultEffort) -> None:
-        """Random programs; one that breaks a contract already broken adds nothing."""
+        """Run random programs. A program that breaks a contract already broken adds nothing."""
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         random_programs = range(effort.random_programs)
         given_up = 0
@@ -114,9 +114,9 @@ class FaultPrograms:
                 break
 
     def report(self) -> None:
-        """Tell of those that programs found; what follows from another flaw is none of its own.
+        """Report the violations that programs found, without those that follow from another flaw.
 
-        What breaks a contract of another family is handed over to it.
+        A violation of another family's contract is handed over to that family.
         """
         found, own = self.record.found, {one.id for one in TABLE.contracts}
         known = {name for broken in found for name in (broken, *contract(broken).implies)}
@@ -130,7 +130,7 @@ class FaultPrograms:
             told.append(finding_of_random(self.plan, self.target, violation))
 
     def _keep(self, violation: ProgramViolation, title: str) -> None:
-        """Keep the first program that broke a contract which the sweeps have not found broken."""
+        """Keep the first program that broke a contract, unless the sweeps have found it broken."""
         contract = str(violation.verdict.contract)
         self.tally.differences.note(contract)
         if contract in self.violations or contract in self.record.found:

@@ -1,4 +1,4 @@
-"""The rules of the machine of faults: operations, and ways to fail the next one."""
+"""The rules of the machine of faults: operations, and ways in which the next operation fails."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class FailsCalls(Protocol):
     choices: SeededChoices
 
     def fail_next(self, maker: FaultMaker, choose: Random) -> None:
-        """Fail the next call as the maker says."""
+        """Fail the next call with a fault that the maker makes."""
         ...
 
     def can_fail(self, kind: str) -> bool:
-        """Return whether the next call can be failed in such a way."""
+        """Return whether the next call can be failed in this way."""
         ...
 
 
 def fault_rule(maker: FaultMaker, kind: str = "client") -> Callable[..., None]:
-    """A rule that fails the next call; bind it to a class attribute.
+    """Return a rule that fails the next call; bind it to a class attribute.
 
-    ``maker`` is given a ``random.Random`` and makes the fault. ``kind`` is what it needs: "client"
-    (a driver whose calls are seen), "engine" (SQLite), "disk" (its files), "files" (those of any
-    other), "network", "cancel", "connection", "kill", "kill-inside".
+    ``maker`` makes the fault from a ``random.Random``. ``kind`` is what the fault needs: "client"
+    (a driver whose calls are seen), "engine" (SQLite), "disk" (SQLite's files), "files" (those of
+    any other store), "network", "cancel", "connection", "kill", "kill-inside".
     """
 
     def fail(self: FailsCalls, seed: int) -> None:
@@ -52,7 +52,7 @@ def fault_rule(maker: FaultMaker, kind: str = "client") -> Callable[..., None]:
 
 
 class FaultRules:
-    """The rules of a machine of faults by their names, but for the outages."""
+    """The rules of a machine of faults by their names, without those of outages."""
 
     put = step_rule(checkpoints.put)
     put_replacing = step_rule(checkpoints.put_replacing)

@@ -1,4 +1,4 @@
-"""The files and connections of a saver, failed at the system calls on them."""
+"""Fails a saver's files and connections at the system calls on them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ CALL_FAILURES = STORAGE_FAULTS | NETWORK_FAULTS | {Fault.STANDSTILL: CallFailure
 
 
 class FailingStorage(Protocol):
-    """What is under a saver's files or database, and follows one plan at a time."""
+    """A layer below a saver's files or database that follows one plan at a time."""
 
     def following(self, plan: Plan) -> AbstractContextManager[None]:
-        """Follow one plan for the length of a block."""
+        """Fail calls by a plan, for the length of a block."""
 
     def has_fired(self) -> bool:
-        """Return whether the plan that is followed, or was last, has failed a call."""
+        """Return whether the current or latest plan has failed a call."""
 
 
 class FailingFiles(CallWatch):
-    """The calls of the saver's thread on files below an item's folder, and on its connections to
-    servers: counted and failed.
+    """Counts and fails the system calls of the saver's thread on files below an item's folder, and
+    on connections to servers.
     """
 
     @contextmanager
     def following(self, plan: Plan, tells: tuple[str, ...] = ()) -> Iterator[None]:
-        """Follow one plan for the length of a block; ``tells`` is part of a ``CallFault``.
+        """Fail calls by a plan, for the length of a block; ``tells`` is part of a ``CallFault``.
 
-        Raises NotSettled if it could not be carried out to its end, as where a server does not see
-        in time that a connection is gone: what it does next nobody knows.
+        Raises NotSettled if the plan could not be carried out to its end, as where a server does
+        not notice in time that a connection is gone: what the server does next is unknown.
         """
         extent = Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE
         self.arm(CallFault(plan.place.index, CALL_FAILURES[plan.fault], extent, tells=tells))
@@ -47,12 +47,12 @@ class FailingFiles(CallWatch):
                 raise NotSettled(str(problem)) from problem
 
     def has_fired(self) -> bool:
-        """Return whether the plan that is followed, or was last, has failed a call."""
+        """Return whether the current or latest plan has failed a call."""
         return self.report().fired > 0
 
 
 def why_not_held(target: Target) -> str:
-    """Why the files of a saver that passes no known driver were not failed."""
+    """Return why the files of a saver without a known driver were not failed."""
     if not target.durable:
         return "the saver is not durable, so that it has no files that could fail"
     reason = available()

@@ -1,4 +1,4 @@
-"""What a saver shows when it is used for the first time: which layers of faults it needs."""
+"""Looks at a saver when it is used for the first time: which fault layers it needs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from saverproof_faults import Unavailable
 from saverproof_faults.sqlite.watch import Watch
 
 BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal")
-"""What the names of the files end in that SQLite keeps for one database."""
+"""The endings of the names of the files that SQLite keeps for one database."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """``in_sqlite`` says that all its files are databases of Python's own SQLite, whose layers know
-    more than the system calls do. ``alone`` is why no second saver can be opened in the process
-    while the first one is; "" if one can.
+    """What a first use of the saver shows.
+
+    ``in_sqlite`` says that all its files are databases of Python's own SQLite, whose layers know
+    more than the system calls do. ``alone`` says why no second saver can be opened in the process
+    beside the first one; "" if one can.
     """
 
     in_sqlite: bool = True
@@ -38,7 +40,8 @@ class FirstLook:
 
 
 def opens_in_sqlite(target: Target, folder: Path, loop: Loop) -> bool:
-    """Return whether opening a saver makes databases of Python's own SQLite, and nothing else.
+    """Return whether a saver, when it is opened, makes databases of Python's own SQLite, and no
+    other files.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
@@ -50,8 +53,8 @@ def opens_in_sqlite(target: Target, folder: Path, loop: Loop) -> bool:
 
 
 def first_look(target: Target, folder: Path, api: str, loop: Loop) -> FirstLook:
-    """Use a saver once, with values of all sizes, so that whatever it imports is there to be hooked
-    into, and all kinds of its files are made.
+    """Use a saver once, with values of all sizes. Then all modules that it imports are loaded, so
+    that hooks can be put into them, and all kinds of its files exist.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
@@ -80,7 +83,9 @@ def _take(driver: ApiDriver, calls: Calls, step: Step) -> None:
 
 @contextmanager
 def _connections() -> Iterator[Watch | None]:
-    """A watch of the connections that Python's SQLite opens; None where it cannot be reached."""
+    """Yield a watch of the connections that Python's SQLite opens; None where SQLite cannot be
+    reached.
+    """
     watch = Watch()
     try:
         watch.__enter__()
@@ -94,7 +99,9 @@ def _connections() -> Iterator[Watch | None]:
 
 
 def _all_in_sqlite(folder: Path) -> bool:
-    """Return whether there are databases, and no other files. An empty one, a lock say, is none."""
+    """Return whether there are databases, and no other files. An empty file, such as a lock, does
+    not count.
+    """
     databases = [*sqlite_files(folder)]
     known = {Path(f"{path}{ending}") for path in databases for ending in BESIDE_A_DATABASE}
     found = {path for path in folder.rglob("*") if path.is_file() and path.stat().st_size}

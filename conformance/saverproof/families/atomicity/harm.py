@@ -1,4 +1,4 @@
-"""What a failed put or put_writes has done to checkpoints that were stored before it."""
+"""Tells what a failed put or put_writes has done to checkpoints that were stored before it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saverproof.savers.execution.view import UNREADABLE, Contents, Snapshot, is_
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """What a look shows after ``step`` has failed, held against the clean runs' look ``like``."""
+    """A look after ``step`` has failed, which is compared with the clean runs' look ``like``."""
 
     references: References
     step: Put | PutWrites
@@ -23,10 +23,10 @@ class Aftermath:
 
     @property
     def harm(self) -> str:
-        """What has become of an earlier checkpoint; "" if all of them read as before.
+        """Return what has happened to an earlier checkpoint; "" if all of them read as before.
 
-        The checkpoint that a batch belongs to is an earlier one. A put may change a checkpoint that
-        it stores again, but not take it away.
+        The checkpoint that a batch belongs to counts as an earlier one. A put may change a
+        checkpoint that it stores again, but must not remove it.
         """
         before = self.references.before.snapshots[self.like].at(self._own)
         now = self.look.at(self._own)
@@ -40,7 +40,9 @@ class Aftermath:
 
     @property
     def shows_its_own(self) -> bool:
-        """Whether the step's own checkpoint can be read, and is not as before the step."""
+        """Return whether the step's own checkpoint can be read, and differs from before the
+        step.
+        """
         state = self._states.get(self._own, ReferenceStates.BEFORE)
         return _can_be_read(self.look.at(self._own)) and not state & ReferenceStates.BEFORE
 
@@ -58,7 +60,7 @@ def _can_be_read(shown: Contents | None) -> bool:
 
 
 def _differ_beside_writes(before: Contents | None, now: Contents | None) -> bool:
-    """Return whether both can be read, and differ in something other than pending writes."""
+    """Return whether both can be read, and differ in more than their pending writes."""
     if before is None or now is None or UNREADABLE in before or UNREADABLE in now:
         return False
     return any(before[part] != now[part] for part in ("checkpoint", "metadata", "parent"))

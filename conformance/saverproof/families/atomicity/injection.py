@@ -1,4 +1,4 @@
-"""The operation of a trial under a fault, up to where its work is settled."""
+"""Makes the operation of a trial under a fault, and waits until the saver's work is done."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ENDINGS = {
 
 
 def cancel(bench: FaultBench, operation: Any, plan: Plan, observation: TrialObservation) -> None:
-    """Cancel a coroutine at a place, and note what came of it."""
+    """Cancel a coroutine at a place, and record what it did."""
     awaited = bench.loop.run(bench.injector.cancel(operation, plan))
     observation.ended(awaited.error)
     observation.fired, observation.ending = awaited.fired, _ENDINGS[awaited.ending]
 
 
 def inject(trial: FaultTrial, injection: Injection) -> None:
-    """Make the operation, and note how it ended and whether the fault fired."""
+    """Make the operation, and record how it ended and whether the fault fired."""
     trial.observation.ending = OperationEnding.UNANSWERED
     if injection.lost:
         _lose(trial)
@@ -89,7 +89,9 @@ def _refuse(trial: FaultTrial, value: int) -> None:
 
 @contextmanager
 def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]:
-    """Count what the saver serializes meanwhile; None if it lets nobody exchange its serializer."""
+    """Count what the saver serializes in the block. Yields None if the saver's serializer cannot be
+    replaced.
+    """
     original = getattr(saver, "serde", None)
     counting = CountingSerializer(original, refuses)
     try:
@@ -109,7 +111,9 @@ class RefusedValueError(TypeError):
 
 
 class CountingSerializer:
-    """Passes for the serializer that it wraps; ``refuses`` is the number of the value to refuse."""
+    """A serializer around another one. It counts values, and refuses the one whose number is
+    ``refuses``.
+    """
 
     def __init__(self, inner: Any, refuses: int = 0) -> None:
         self._inner = inner
@@ -118,18 +122,18 @@ class CountingSerializer:
 
     @property
     def fired(self) -> bool:
-        """Whether it has refused."""
+        """Whether it has refused a value."""
         return 0 < self._refuses <= self.count
 
     def dumps_typed(self, value: Any) -> Any:
-        """Serialize, or refuse."""
+        """Serialize a value, or refuse it."""
         self.count += 1
         if self.count == self._refuses:
             raise RefusedValueError("refused on purpose: this value cannot be serialized")
         return self._inner.dumps_typed(value)
 
     def loads_typed(self, data: Any) -> Any:
-        """Read back."""
+        """Deserialize a value."""
         return self._inner.loads_typed(data)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,7 +1,8 @@
-"""Calls that are left in their middle by what is no `Exception`: a Ctrl-C, or a handler that exits.
+"""Interrupts a call by what is no `Exception`: a Ctrl-C, or a signal handler that exits.
 
-Python raises these in the main thread, between any two steps of a program: before a call of the
-driver as well, which knows nothing of it. A task is cancelled in another way: see the async API.
+Python raises these in the main thread between any two steps of a program, so also before a call of
+the driver, of which the driver learns nothing. A task is cancelled in another way: see the async
+API.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from saverproof_faults.plan import excerpt
 
 
 def interruptions(calls: Sequence[Call]) -> list[Injection]:
-    """One before each call that finds a transaction begun, the last one first: before it most was
-    done. ``calls`` are those of the clean run.
+    """Return an interruption before each call within a transaction, the last one first: at that
+    point most of the work is done. ``calls`` are those of the clean run.
     """
     errors = cycle(INTERRUPTIONS)
     plans = [
@@ -35,7 +36,7 @@ def interruptions(calls: Sequence[Call]) -> list[Injection]:
 
 
 def within_transactions(calls: Iterable[Call]) -> Iterator[Call]:
-    """The statements and commits that find a transaction begun."""
+    """Return the statements and commits that are called within a transaction."""
     begun = False
     for call in calls:
         if begun and call.event in (Event.STATEMENT, Event.COMMIT):
@@ -47,9 +48,9 @@ def within_transactions(calls: Iterable[Call]) -> Iterator[Call]:
 
 
 def _can_strike(call: Call) -> bool:
-    """Return whether the program stands before it.
+    """Return whether an interruption can strike before this call in the program's own code.
 
-    The end of a block is the driver's own: if anything is raised before, it hears of that, as
-    ``sqlite3`` is told.
+    The end of a ``with`` block is the driver's own code: an error that is raised before it is
+    passed to the driver, as ``sqlite3`` does.
     """
     return call.sql != LEAVING or call.method is None

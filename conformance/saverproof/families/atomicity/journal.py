@@ -1,4 +1,4 @@
-"""What is being tried, written down before it is: the process may not survive it."""
+"""Writes down each trial before it is made, since the process may not survive it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from saverproof.programs.steps.describing import describe
 
 
 class Journal:
-    """A file that holds the latest trial, as a finding's ``program`` has it; none without path."""
+    """A file that holds the latest trial, in the form of a finding's ``program``. Without a path
+    nothing is written.
+    """
 
     def __init__(self, path: str | None) -> None:
         self._path = None if path is None else Path(path)
 
     def note(self, program: Program, injection: Injection | None) -> None:
-        """A program is taken, whose last step is to fail as the injection says."""
+        """Write down a program whose last step is to fail by this injection."""
         fault = None if injection is None else injection.as_data()
         self._write({"program": to_json(program), "fault": fault})
 
     def note_random(self, program: Program, faults: Mapping[int, Injection]) -> None:
-        """A step of a random program is taken, the last of these."""
+        """Write down a random program whose last step is about to be taken."""
         lines = {str(at): injection.as_data() for at, injection in faults.items()}
         self._write({"program": to_json(program), "faults": lines})
 
@@ -37,7 +39,7 @@ class Journal:
 
 
 def blamed(journal: Sequence[Any]) -> Blame:
-    """Return what to say of a saver that ended its process, from the lines of a journal."""
+    """Return what to report of a saver that ended its process, from the lines of a journal."""
     last = journal[-1]
     program = from_json(last["program"])
     lines = [describe(step) for step in program]

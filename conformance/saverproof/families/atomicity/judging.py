@@ -1,11 +1,11 @@
-"""Which contract a trial shows to be broken, if any: one flaw, one contract.
+"""Decides which contract a trial shows to be broken, if any: one contract for one flaw.
 
-In this order: what is there at once and should not be; what comes later; what is written afterwards
+The order is: what is there at once and should not be; what comes later; what is written afterwards
 and lost; whether the saver can be used; what only the saver itself sees. A torn batch that
-everybody can see is all-or-nothing; a checkpoint that was stored before and is harmed is
-previous-intact; a batch that nobody else sees until another write commits it is
-no-late-commit, although the lock was held meanwhile; a transaction left open that later writes undo
-is usable-after, and one that later writes are lost with is no-silent-loss.
+everybody can see breaks all-or-nothing. A harmed checkpoint that was stored before breaks
+previous-intact. A batch that nobody else sees until another write commits it breaks no-late-commit,
+although the lock was held meanwhile. A transaction that is left open breaks usable-after if later
+writes undo it, and no-silent-loss if later writes are lost with it.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from saverproof.savers.execution.view import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class FaultJudge:
-    """Judges the trials of one scenario by its clean runs: what reads show, and not what tables
-    hold on which no read depends.
+    """Judges the trials of one scenario by its clean runs. Only what reads show counts, not what is
+    in tables.
     """
 
     references: References
 
     def judge(self, observation: TrialObservation) -> FaultVerdict:
-        """The verdict on a whole trial."""
+        """Return the verdict on a whole trial."""
         if not observation.fired:
             return FaultVerdict("not-fired", summary=observation.note)
         return _TrialJudge(self.references, observation).verdict()
 
     def surely_wrong(self, observation: TrialObservation) -> bool:
-        """Return whether a trial need not go on, because what it has seen will do."""
+        """Return whether a trial need not go on, because it has already shown a flaw."""
         return _TrialJudge(self.references, observation).surely_wrong()
 
 
 class _TrialJudge:
-    """Judges one trial, as far as it has come.
+    """Judges one trial up to its current point.
 
-    ``committed`` are the states that others saw right after the operation; None if nobody could
-    look.
+    ``committed`` are the states that others saw right after the operation; None if nobody else
+    could look.
     """
 
     def __init__(self, references: References, seen: TrialObservation) -> None:
@@ -65,7 +65,7 @@ class _TrialJudge:
         self.committed = self._committed()
 
     def verdict(self) -> FaultVerdict:
-        """Return what the trial comes to."""
+        """Return the verdict on the trial."""
         at_once = self._at_once()
         later = at_once or self._later() or self._lost() or self._usable() or self._own()
         found = later or self._right()
@@ -83,7 +83,7 @@ class _TrialJudge:
         return FaultVerdict("held" if held else "clean")
 
     def _unseen(self) -> frozenset[str]:
-        """The contracts of which the trial tells nothing."""
+        """Return the contracts of which the trial says nothing."""
         later = any(map(self._is_readable, (Viewpoint.FRESH_LATER, Viewpoint.CLOSED)))
         seen: set[str] = set()
         if self.committed is not None or later:
@@ -99,14 +99,14 @@ class _TrialJudge:
         return look is not None and bool(look.by_key or look.listed) and not look.unreadable
 
     def _was_used(self) -> bool:
-        """Return whether something was written after the operation; by another saver, where the
-        operation was the opening of this one.
+        """Return whether something was written after the operation. If the operation was the
+        opening of the saver, another saver writes.
         """
         by = Viewpoint.CLOSED if self.references.scenario.is_setup else Viewpoint.OWN_LATER
         return by in self.snapshots
 
     def surely_wrong(self) -> bool:
-        """Return whether what was seen will do."""
+        """Return whether what was seen is already enough for a verdict."""
         if Viewpoint.OWN_LATER not in self.snapshots:
             return self._at_once() is not None
         return bool(self._problems() or self._locked()) or not self._as_expected()
@@ -126,8 +126,8 @@ class _TrialJudge:
         return references.states(own, Viewpoint.OWN)
 
     def _only_own_is_unreadable(self) -> bool:
-        """Return whether the saver cannot read, and another can once it is closed, as far as is
-        known: the store is whole then, and the saver of no use.
+        """Return whether this saver cannot read, and another one can once this one is closed. Then
+        the store is intact, and the saver cannot be used.
         """
         closed = self.snapshots.get(Viewpoint.CLOSED)
         readable = closed is None or not closed.unreadable
@@ -147,10 +147,11 @@ class _TrialJudge:
         return None
 
     def _in_part(self, viewpoint: Viewpoint, like: Viewpoint) -> FaultVerdict:
-        """Judge a call that failed, after which a look shows neither all as before nor all done.
+        """Judge a failed call after which a look shows neither the state before it nor the state
+        after it.
 
         Harm to earlier checkpoints comes first, unless a part of what the call stores is there as
-        well. Of the two contracts the other one was not looked at.
+        well. The verdict says that the other one of the two contracts was not looked at.
         """
         step, look = self.references.scenario.step, self.snapshots[viewpoint]
         harm, torn = "", True
@@ -166,7 +167,7 @@ class _TrialJudge:
         return replace(in_part, unseen=frozenset({PREVIOUS} if harm else ()))
 
     def _unreadable(self) -> FaultVerdict | None:
-        """Judge a call that returned, and left what nobody but the saver itself can read."""
+        """Judge a call that returned, and left data that only the saver itself can read."""
         fresh = self.snapshots.get(Viewpoint.FRESH)
         shown = fresh is not None and self.references.shows(Viewpoint.FRESH)
         if not self.seen.returned or fresh is None or not shown or not fresh.unreadable:
@@ -176,7 +177,9 @@ class _TrialJudge:
     # --- what comes later ------------------------------------------------------------------
 
     def _later(self) -> FaultVerdict | None:
-        """Return what others see once the saver has written something else, or was closed."""
+        """Return a verdict on what others see once the saver has written something else, or was
+        closed.
+        """
         committed = self.committed
         for viewpoint in (Viewpoint.FRESH_LATER, Viewpoint.CLOSED):
             if self.seen.whole or not self._is_readable(viewpoint):
@@ -198,7 +201,9 @@ class _TrialJudge:
     # --- what was acknowledged afterwards --------------------------------------------------
 
     def _lost(self) -> FaultVerdict | None:
-        """Return what was written after the operation, and is gone once the saver was closed."""
+        """Return a verdict on what was written after the operation, and is gone once the saver was
+        closed.
+        """
         when = "after the fault" if self.seen.returned else "after it failed"
         if not self._is_readable(Viewpoint.CLOSED) or self.seen.hung:
             return None
@@ -222,7 +227,7 @@ class _TrialJudge:
         return broken(SILENT, summary, "all that was written, stored", observed)
 
     def _is_as_before_the_retry(self, closed: Snapshot) -> bool:
-        """Return whether the store is without what the operation stores, which was called once
+        """Return whether the store lacks what the operation stores, although it was called once
         more.
         """
         if self.committed is None or not self.seen.whole:
@@ -251,7 +256,7 @@ class _TrialJudge:
         return self._stuck(f"{when}, {symptoms[0][0]}", "a saver that works as before", observed)
 
     def _symptoms(self) -> Iterator[tuple[str, str]]:
-        """Yield what does not work any more, and what was seen of it."""
+        """Yield what no longer works, and what was seen of it."""
         behind = self._behind()
         if behind:
             yield "the saver does not see new data", behind
@@ -266,11 +271,11 @@ class _TrialJudge:
                 yield "reading fails", unread
 
     def _locked(self) -> list[str]:
-        """The databases that are locked, and are not in a clean run."""
+        """Return the databases that are locked, but are not locked in a clean run."""
         return [name for name in self.seen.locked if name not in self.references.before.locked]
 
     def _problems(self) -> dict[str, str]:
-        """Return which operation failed that works in the clean runs."""
+        """Return which operation failed, if it works in the clean runs."""
         states = (self.committed or {(): ReferenceStates.SAME}).values()
         known: set[str] = set()
         for state, clean in (
@@ -282,7 +287,9 @@ class _TrialJudge:
         return {what: error for what, error in self.seen.problems.items() if what not in known}
 
     def _behind(self) -> str:
-        """Return what was committed since, and the saver does not see; "" if it sees all of it."""
+        """Return what others have committed and the saver does not see; "" if it sees
+        everything.
+        """
         if Viewpoint.OWN_LATER not in self.snapshots:
             return ""
         seen = self.snapshots[Viewpoint.OWN_LATER]
@@ -331,7 +338,7 @@ class _TrialJudge:
         return self._wrong(WHOLE, summary, Viewpoint.OWN)
 
     def _as_expected(self) -> bool:
-        """Return whether the saver's own later looks are what they must be."""
+        """Return whether the saver's own later looks show what they must."""
         committed = self.committed
         if committed is None:
             committed = self.references.states(self.snapshots[Viewpoint.OWN], Viewpoint.OWN)

@@ -1,7 +1,7 @@
 """The state machine of faults: operations and faults, each a rule, in any order.
 
-The invariant is that of atomic rollback: what raised has left nothing or all of it, and the saver
-works as before. Beside the saver another one takes the same calls without any fault.
+Its invariant is atomic rollback: a call that raised has left nothing or everything, and the saver
+works as before. A second saver takes the same calls without any fault, for comparison.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from saverproof.programs.steps.definitions import Step
 from saverproof.programs.theme import Maker, Theme
 
 _LENGTH = 24
-"""Calls in a program of the random driver, which has its faults beside them."""
+"""How many calls a program of the random driver has, beside its faults."""
 _STEPS = 40
-"""Rules in a program of Hypothesis, many of which are faults."""
+"""How many rules a program of Hypothesis has, many of which are faults."""
 _OUTAGES = 0.2
 _OUTAGE_CALLS = 3
-"""How many calls an outage lasts, if it does not end before."""
+"""How many calls an outage lasts at most."""
 _EVERYTHING = frozenset({"delete_thread", "copy_thread", "prune"})
 
 
@@ -85,7 +85,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
     examples: ClassVar[tuple[Any, ...]] = ()
     _known: ClassVar[KnownPrograms | None] = None
     standing_for = None
-    """The saver that an author's step is to act on, where that is not the machine's own."""
+    """The saver on which an author's step acts, if that is not the machine's own saver."""
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -131,7 +131,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
     @classmethod
     def _known_programs(cls, folder: Path) -> KnownPrograms:
-        """Return what is known of the class; it is found out once what the saver can do."""
+        """Return what is known of the class. The saver's capabilities are found out once."""
         if cls._known is None:
             target = target_of(cls)
             cls._known = KnownPrograms(
@@ -148,12 +148,12 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
     @property
     def saver(self) -> Any:
-        """The saver that a rule or an invariant is to act on."""
+        """The saver on which a rule or an invariant acts."""
         return self._acting[0].saver
 
     @property
     def model(self) -> Model:
-        """What a saver holds of which no call failed."""
+        """The model of what a saver holds if no call fails."""
         return self._acting[1]
 
     @property
@@ -161,30 +161,30 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
         return self.standing_for or (self._trial.driver, self._trial.model)
 
     def call(self, operation: str, *arguments: Any, **named: Any) -> Any:
-        """Call a method of the saver by its name in the sync API, through the API in use."""
+        """Call a method of the saver, by its name in the sync API, through the API in use."""
         return self._acting[0].invoke(operation, *arguments, **named)
 
     # --- rules -----------------------------------------------------------------------------
 
     def make(self, maker: Maker, choose: Random) -> None:
-        """Take a step that a maker makes, if it has one for this moment."""
+        """Take a step that a maker makes, if it makes one at this moment."""
         __tracebackhide__ = True
         step = maker(self.model, choose, self.theme)
         if step is not None and objection(step, self.model) is None:
             self.take(step)
 
     def can_fail(self, kind: str) -> bool:
-        """Return whether the next call can be failed in such a way."""
+        """Return whether the next call can be failed in this way."""
         return kind in self._kinds and self._next is None and not self._outage
 
     def fail_next(self, maker: FaultMaker, choose: Random) -> None:
-        """Fail the next call as a maker says."""
+        """Fail the next call with a fault that a maker makes."""
         self._next = maker(choose)
 
     @precondition(lambda self: any(map(self.can_fail, OUTAGES)))
     @hypothesis_rule(seed=SEEDS)
     def an_outage_begins(self, seed: int) -> None:
-        """The next calls fail, one after the other."""
+        """Let the next calls fail, one after the other."""
         choose = self.choices.of(seed)
         # All rules are as likely, and this one takes the place of several faults.
         if choose.random() < _OUTAGES:
@@ -194,20 +194,20 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
     @precondition(lambda self: self._outage > 0)
     @hypothesis_rule()
     def the_outage_ends(self) -> None:
-        """Calls work again; those that failed are made once more."""
+        """Let calls work again; those that failed are made once more."""
         __tracebackhide__ = True
         self._outage = 0
         self._ask(lambda: self._trial.finish())
 
     def take(self, step: Step) -> None:
-        """Call the saver, under the fault that comes next if there is one, and judge it."""
+        """Call the saver, under the next fault if there is one, and judge it."""
         __tracebackhide__ = True
         injection, self._next = self._of_outage if self._outage else self._next, None
         self._outage = max(self._outage - 1, 0)
         self._ask(lambda: self._trial.take(PlannedStep(step, injection)))
 
     def teardown(self) -> None:
-        """End an outage, close the saver, and heal what is left of a fault."""
+        """End an outage, close the saver, and remove what is left of a fault."""
         try:
             if not self._over:
                 self._ask(lambda: self._trial.finish())
@@ -223,7 +223,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
     # --- judging ---------------------------------------------------------------------------
 
     def _ask(self, work: Callable[[], ProgramViolation | None]) -> None:
-        """Have the worker do it, and raise if what it shows breaks an enforced contract."""
+        """Do the work on the worker's thread, and raise if it breaks an enforced contract."""
         __tracebackhide__ = True
         if self._over:
             return
@@ -239,7 +239,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
     @classmethod
     def search(cls, *, programs: int = 200, seed: int = 0) -> None:
-        """Have the random driver make programs.
+        """Run programs of the random driver.
 
         Raises:
             ContractBroken: the saver broke an enforced contract.
@@ -260,7 +260,9 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
     @classmethod
     def _fail(cls, contract: str) -> NoReturn:
-        """The one place where machines fail: Hypothesis tells failures apart by it."""
+        """Raise a failure. All failures are raised here, as Hypothesis tells them apart by their
+        place.
+        """
         __tracebackhide__ = True
         assert cls._known is not None
         found, program = cls._known.found[contract]
@@ -269,12 +271,12 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
 
 class _Asked(StepSource):
-    """Steps come one by one, from whoever asks the trial to take them."""
+    """A source of steps that come one by one, from the caller of the trial."""
 
     threads: tuple[str, ...] = WATCHED
 
     def planned(self, number: int, model: Model) -> PlannedStep | None:
-        """There is none until one is taken."""
+        """Return None: a step exists only once the caller takes one."""
         return None
 
 

@@ -39,13 +39,13 @@ _UNANSWERED = "a call is never answered"
 
 @contextmanager
 def folder_of_machine() -> Iterator[Path]:
-    """A place for programs, which goes when the block ends."""
+    """Make a folder for programs, which is removed when the block ends."""
     with scratch_folder() as folder, room_in(str(folder)):
         yield folder
 
 
 def plan_of(target: Target, api: str, folder: Path) -> ItemPlan:
-    """Return what judging has to know of the saver."""
+    """Return the plan by which this saver is judged."""
     with loop_for("crossed") as loop:
         facts = survey(target, folder, loop).facts
     return ItemPlan({}, facts, TABLE.name, api, "quick", 0, str(folder))
@@ -53,10 +53,11 @@ def plan_of(target: Target, api: str, folder: Path) -> ItemPlan:
 
 @dataclass(slots=True)
 class KnownPrograms:
-    """Of one class of machines, from its first machine to its last: programs that broke a contract.
+    """The programs that broke a contract, of one class of machines, from its first machine to its
+    last.
 
-    ``key`` is its own in example databases; ``contracts`` are the ids of those that are enforced,
-    empty for all.
+    ``key`` is the class's key in example databases. ``contracts`` are the ids of the enforced
+    contracts; empty for all.
     """
 
     key: bytes
@@ -67,13 +68,13 @@ class KnownPrograms:
     own: OwnFaultSteps
     found: dict[str, tuple[Finding, Program]] = field(default_factory=dict)
     again: str | None = None
-    """The contract that a program from before breaks once more."""
+    """The contract that an earlier program still breaks."""
     passed: set[str] | None = None
-    """The sorts of places that calls of the saver pass, once that is known."""
+    """The sorts of places that calls of the saver pass, once they are known."""
 
     @contextmanager
     def bench(self, folder: Path) -> Iterator[FaultBench]:
-        """A bench for programs below a folder."""
+        """Open a bench for programs below a folder."""
         drivers, _ = declared(self.target)
         plan = self.plan
         here = ItemPlan(plan.target, plan.facts, TABLE.name, plan.api, plan.profile, 0, str(folder))
@@ -81,7 +82,7 @@ class KnownPrograms:
             yield bench
 
     def kinds(self, bench: FaultBench) -> tuple[str, ...]:
-        """The sorts of faults that the saver's calls have places for."""
+        """Return the sorts of faults that the saver's calls have places for."""
         if self.passed is None:
             for position in range(len(_EACH_CALL)):
                 steps = RecordedSteps(_EACH_CALL, {}, (THREAD,))
@@ -94,11 +95,11 @@ class KnownPrograms:
         return (*kinds, "kill-inside") if "kill" in kinds else kinds
 
     def trial(self, bench: FaultBench, source: Any) -> RandomTrial:
-        """A trial that takes the author's steps as well."""
+        """Return a trial that also takes the author's steps."""
         return RandomTrial(bench, source, own=self.own)
 
     def try_given(self, bench: FaultBench, examples: tuple[Any, ...]) -> None:
-        """Take the author's programs, and those in the example database."""
+        """Run the author's programs, and those in the example database."""
         kept = database()
         known = sorted(kept.fetch(self.key)) if kept is not None else []
         for data in (*examples, *map(json.loads, known)):
@@ -111,7 +112,9 @@ class KnownPrograms:
                 kept.delete(self.key, _as_bytes(data))
 
     def keep(self, bench: FaultBench, violation: ProgramViolation) -> str | None:
-        """Make a violation short, and put it into words; the contract, if it is enforced."""
+        """Shorten a violation and put it into words. Return the contract, or None if it is not
+        enforced.
+        """
         contract = str(violation.verdict.contract)
         if self.contracts and contract not in {*self.contracts, *self.sources.statements}:
             return None
@@ -124,7 +127,9 @@ class KnownPrograms:
         return contract
 
     def shrunk(self, bench: FaultBench, violation: ProgramViolation) -> ShrunkViolation:
-        """By the shortest program; to wait for a call again and again takes too long."""
+        """Return the violation with its shortest program. A call that is never answered is not
+        shortened, since each try has to wait for it.
+        """
         if violation.verdict.summary == _UNANSWERED:
             return ShrunkViolation(violation, {})
         shortest = shortest_program(bench, violation, self.own)
@@ -137,7 +142,7 @@ class KnownPrograms:
 def answered(
     bench: FaultBench, trial: RandomTrial, work: Callable[[], ProgramViolation | None]
 ) -> ProgramViolation | None:
-    """Return what the work shows; that a call is never answered, if that is so."""
+    """Do the work and return what it shows; if a call is never answered, return that."""
     try:
         return bench.on_worker(work)
     except UnansweredError as problem:

@@ -1,4 +1,6 @@
-"""What a meeting of two callers shows: each has its own thread, and is judged by its own ending."""
+"""Judges a meeting of two callers: each has its own thread, and is judged by how its own call
+ended.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,14 @@ from saverproof.savers.execution.view import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class MeetingJudge:
-    """Judges by two clean runs: neither has called, and one after the other."""
+    """Judges by two clean runs: one in which neither caller calls, and one in which they call one
+    after the other.
+    """
 
     references: References
 
     def verdict(self, trial: MeetingTrial) -> FaultVerdict:
-        """Return what the trial comes to."""
+        """Return the verdict on the trial."""
         seen = trial.observation
         if seen.hung:
             said = f"another caller's call was under way, and: {seen.hung}"
@@ -79,7 +83,7 @@ class MeetingJudge:
         )
 
     def _looks(self, seen: TrialObservation) -> list[tuple[Viewpoint, Snapshot]]:
-        """Return what others see, or the saver itself where nobody else can look."""
+        """Return what others see; where nobody else can look, return what the saver itself sees."""
         looks = [
             (viewpoint, look)
             for viewpoint, look in seen.snapshots.items()

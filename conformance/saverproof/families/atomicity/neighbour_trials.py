@@ -1,4 +1,4 @@
-"""Judges calls that fail while another caller's are under way."""
+"""Judges calls that fail while another caller's call is under way."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class MeetingBench:
 
     @classmethod
     def of(cls, bench: FaultBench, scenario: SharedScenario, stack: ExitStack) -> MeetingBench:
-        """Prepare a scenario, and make its clean runs; done on the worker's thread.
+        """Prepare a scenario, and make its clean runs, on the worker's thread.
 
         Raises:
-            NoCleanRunError: it does not work without faults either.
+            NoCleanRunError: the scenario does not work without faults either.
             OpeningError: the saver could not be opened.
         """
         store = stack.enter_context(prepared(scenario, bench))
@@ -71,7 +71,9 @@ class MeetingBench:
         return cls(bench, scenario, store, MeetingJudge(References(scenario, *observed)))
 
     def meetings(self) -> list[MeetingPlan]:
-        """Return where the two can meet, from what clean runs pass; done on the worker's thread."""
+        """Return the places where the two calls can meet, from clean runs on the worker's
+        thread.
+        """
         if self.bench.api == "async":
             return meetings_of_tasks(self._calls(lambda t: meet(t, MeetingPlan())), self._awaits())
         own = self._calls(lambda trial: trial.operation())
@@ -79,10 +81,10 @@ class MeetingBench:
         return meetings_of_threads(own, neighbours)
 
     def tried(self, meeting: MeetingPlan) -> tuple[MeetingTrial, FaultVerdict]:
-        """One trial, and what it comes to.
+        """Make one trial, and return its verdict.
 
         Raises:
-            SlowError: a call took so long that nothing is known.
+            SlowError: a call took so long that nothing can be said.
             OpeningError: the saver could not be opened or closed.
         """
         trial = self._trial()
@@ -122,15 +124,15 @@ class MeetingBench:
 
 @dataclass(slots=True)
 class NeighbourTrials:
-    """The meetings of one plan; the sweeps have judged what one caller alone leaves behind."""
+    """The meetings of one plan. The sweeps judge single callers before."""
 
     plan: ItemPlan
     record: FaultRecord
     bench: FaultBench
 
     def run(self, most: int) -> None:
-        """At most so many meetings, evenly spread; none if one caller alone shows what is wrong:
-        neighbours would show it as well.
+        """Make at most ``most`` meetings, evenly spread. Make none if a single caller already shows
+        a flaw, which two callers would show as well.
         """
         tally = self.record.tally
         if self.record.found:
@@ -151,8 +153,8 @@ class NeighbourTrials:
                     self.bench.renew()
 
     def _is_wrong_without(self, meetings: MeetingBench, meeting: MeetingPlan) -> bool:
-        """Return whether the same two calls are too much for it without a fault: others judge
-        that.
+        """Return whether the same two calls fail without a fault, too: the concurrency family
+        judges that.
         """
         trial, verdict = meetings.tried(replace(meeting, plan=None))
         wrong = verdict.contract is not None or not trial.observation.returned
@@ -164,7 +166,7 @@ class NeighbourTrials:
         return wrong
 
     def _try(self, meetings: MeetingBench, meeting: MeetingPlan) -> bool:
-        """Make one trial, and tell of it; gives whether the saver hangs."""
+        """Make one trial, and record it. Return whether the saver hangs."""
         trial, verdict = meetings.tried(meeting)
         self.record.beat(self.bench.calls)
         if trial.observation.fired:

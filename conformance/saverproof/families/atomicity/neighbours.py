@@ -1,8 +1,8 @@
-"""A call that fails while another caller's call is under way, in the same saver.
+"""Makes a call that fails while another caller's call to the same saver is under way.
 
-Through the sync API the neighbour has a thread, and comes in where the failing call stands in its
-transaction: it does all that it has to do, or stands still in its own until the other has failed.
-Through the async API both are awaited together.
+Through the sync API the other caller, the neighbour, has a thread. It begins when the failing call
+stands in its transaction. It either finishes its call, or stands still in it until the other call
+has failed. Through the async API both calls are awaited together.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from saverproof_faults import Call, Fault, Place, Plan, cancel_at
 from saverproof_faults.plan import excerpt
 
 STANDSTILL_S = 0.06
-"""How long nothing may move before one caller counts as waiting for the other."""
+"""Seconds without any progress after which one caller counts as waiting for the other."""
 LONGEST_S = 2.0
-"""How long a caller is waited for that does move: a trial on a busy machine shows less, then."""
+"""Seconds for which a caller is waited for that does make progress: on a busy machine, a trial then
+shows less.
+"""
 _POLL_S = 0.01
 NEIGHBOUR = batch(OTHER, 1, 7, 4)
 
@@ -62,8 +64,9 @@ A_BATCH_MEETS_A_BATCH = SharedScenario("two callers", HISTORY, batch(THREAD, 2, 
 class MeetingPlan:
     """What fails (nothing, if ``plan`` is None), and where the neighbour is meanwhile.
 
-    Sync: at ``at``, before which the plan strikes, the neighbour begins, and it stands still before
-    ``halfway``. Async: both are counted together, and a cancellation strikes the operation.
+    Sync: the plan strikes before the place ``at``. There the neighbour begins, and it stands still
+    before ``halfway``. Async: the places of both are counted together, and a cancellation strikes
+    the operation.
     """
 
     plan: Plan | None = None
@@ -71,7 +74,7 @@ class MeetingPlan:
     halfway: Place | None = None
 
     def describe(self) -> str:
-        """One sentence without its full stop."""
+        """Describe the meeting in one sentence without its full stop."""
         if self.plan is None:
             return "nothing fails"
         if self.at is None:
@@ -81,7 +84,7 @@ class MeetingPlan:
         return f"{self.plan.describe()}, when the neighbour {where}"
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return the meeting as plain data for JSON."""
         places = {"at": self.at, "halfway": self.halfway}
         return {
             "plan": None if self.plan is None else self.plan.as_data(),
@@ -91,7 +94,7 @@ class MeetingPlan:
 
 @dataclass(slots=True)
 class MeetingTrial(FaultTrial):
-    """A trial of two callers; the looks that follow are few: the operation is not made again."""
+    """A trial of two callers. Few looks follow, and the operation is not made again."""
 
     neighbour: OperationEnding = OperationEnding.UNANSWERED
     said: str = ""
@@ -103,31 +106,31 @@ class MeetingTrial(FaultTrial):
         self._try("an unrelated write", self.store.settled.unrelated)
 
     def neighbour_ended(self, error: BaseException | None) -> None:
-        """The neighbour's call raised this, or nothing."""
+        """Record what the neighbour's call raised, or that it returned."""
         self.neighbour = OperationEnding.of(error)
         self.said = "" if error is None else f"{type(error).__name__}: {error}"
 
 
 def call_of(trial: FaultTrial) -> SettledCall:
-    """The neighbour's call of a trial."""
+    """Return the neighbour's call of a trial."""
     scenario = trial.scenario
     assert isinstance(scenario, SharedScenario)
     return scenario.call
 
 
 def one_after_the_other(trial: FaultTrial) -> None:
-    """Nothing fails, and nobody meets anybody."""
+    """Make both calls, one after the other, without a fault."""
     trial.observation.ended(call_quietly(trial.operation))
     perform(trial.driver, call_of(trial))
     trial.settle()
 
 
 def neither(_: FaultTrial) -> None:
-    """Nobody calls."""
+    """Make no call."""
 
 
 def meet(trial: MeetingTrial, meeting: MeetingPlan) -> None:
-    """Make both calls as the meeting says, and note how each ended."""
+    """Make both calls as the meeting says, and record how each ended."""
     trial.observation.ending = OperationEnding.UNANSWERED
     if trial.bench.api == "async":
         _meet_on_a_loop(trial, meeting.plan)
@@ -141,7 +144,7 @@ def meet(trial: MeetingTrial, meeting: MeetingPlan) -> None:
 
 @dataclass(slots=True)
 class _Two:
-    """Two threads that wait for each other, unless one is held up by what the other has."""
+    """Two threads that take turns, unless one of them is blocked by what the other holds."""
 
     call: Callable[[], object]
     ended: Callable[[BaseException | None], None]
@@ -150,7 +153,7 @@ class _Two:
     thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """The neighbour's turn, until it is halfway, over, or waits for the operation."""
+        """Let the neighbour run until it is halfway, is over, or waits for the operation."""
         self.thread = threading.Thread(target=self._run, name="neighbour", daemon=True)
         self.thread.start()
         _await(self.is_halfway)
@@ -160,12 +163,12 @@ class _Two:
         self.is_halfway.set()
 
     def stand(self) -> None:
-        """The operation's turn, until it is over, or waits for the neighbour."""
+        """Let the operation run until it is over, or waits for the neighbour."""
         self.is_halfway.set()
         _await(self.is_over)
 
     def end(self) -> None:
-        """Note that the operation is over, so that the neighbour ends soon."""
+        """Record that the operation is over, so that the neighbour ends soon."""
         self.is_over.set()
         if self.thread is None:
             self._run()
@@ -239,8 +242,9 @@ async def _cancelled(
 
 
 def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list[MeetingPlan]:
-    """The operation fails within its transaction, the last place first: the neighbour has come and
-    gone, or stands at the last place of its own. Both are given by the calls of a clean run.
+    """Return the meetings of two threads. The operation fails within its transaction, at the last
+    place first. The neighbour has finished by then, or stands at the last place of its own
+    transaction. Both calls are given by the places of a clean run.
     """
     made: list[MeetingPlan] = []
     there = [call for call in within_transactions(neighbours) if not call.elsewhere][-1:]
@@ -259,7 +263,9 @@ def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list
 
 
 def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> list[MeetingPlan]:
-    """Each place of both, as a clean run of the two passes them, and each await of the first."""
+    """Return the meetings of two tasks: at each place that a clean run of both passes, and at each
+    await of the first.
+    """
     plans = [
         Plan(
             Fault.RAISE,

@@ -1,4 +1,4 @@
-"""What was seen of a saver in one trial, from the operation to a last look after closing."""
+"""What was seen of a saver in one trial, from the operation to a last look after it was closed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OperationEnding(StrEnum):
 
     @classmethod
     def of(cls, error: BaseException | None) -> Self:
-        """That of an operation that raised this, or nothing."""
+        """Return the ending of an operation that raised this error, or returned if it is None."""
         return cls("returned" if error is None else "raised")
 
 
@@ -39,13 +39,13 @@ class Viewpoint(StrEnum):
 
 @dataclass(slots=True)
 class TrialObservation:
-    """Filled in as the trial goes on; what was not looked at is None.
+    """What was seen in a trial, filled in as the trial goes on. What was not looked at is None.
 
-    ``has_fired`` is asked for ``fired`` where the operation never returns. ``problems`` are
-    failures of what should have worked, by what was tried; ``hung`` says which call never returned.
+    ``has_fired`` tells whether the fault fired if the operation never returns. ``problems`` are
+    failures of what should have worked, by what was tried. ``hung`` says which call never returned.
     ``locked`` names the databases that no second connection could write to, ``changed`` the tables
     that differ for a second connection, and ``transactions`` those that were left open. ``whole``
-    says that nothing was left out because of what had been seen before.
+    says that no look was left out because of an earlier one.
     """
 
     ending: OperationEnding = OperationEnding.RETURNED
@@ -73,6 +73,6 @@ class TrialObservation:
         return f"{self.ending} {self.error}".strip()
 
     def ended(self, error: BaseException | None) -> None:
-        """The operation raised this, or nothing."""
+        """Record that the operation raised this error, or returned if it is None."""
         self.ending = OperationEnding.of(error)
         self.error = "" if error is None else describe(error)

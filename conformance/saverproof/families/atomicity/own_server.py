@@ -1,4 +1,4 @@
-"""What is done to the server of a saver that nobody else uses, while the saver lives."""
+"""Injects faults that strike a whole server, which therefore only one saver may use."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from saverproof_faults.places import OF_OWN_SERVERS
 from saverproof_faults.servers import ServerUnavailable
 
 _DEATHS_OF_ONE = 4
-"""In one operation: before it, and around some of its messages."""
+"""The most deaths of the server in one operation: before it, and around some of its messages."""
 _MOST_OF_ONE = 8
 
 
 def needs_own_server(injection: Injection | None, places: Places) -> bool:
-    """Return whether nobody else may use the server that this is done to."""
+    """Return whether nobody else may use the server that this fault strikes."""
     if injection is None or injection.plan is None:
         return False
     fault = injection.plan.fault
@@ -29,7 +29,7 @@ def needs_own_server(injection: Injection | None, places: Places) -> bool:
 
 
 def like(injection: Injection, places: Places) -> list[Injection]:
-    """Return the other faults of the same sort that can be made in an operation."""
+    """Return other places of an operation for the same fault."""
     assert injection.plan is not None
     deaths = [*places.server_deaths(), *places.server_deaths(Fault.FAILED_OVER)]
     plans = [*deaths, *places.standstills(), *places.failing_writes()]
@@ -46,10 +46,11 @@ def own_server(
     *,
     proxied: bool = False,
 ) -> Iterator[list[tuple[FaultSweep, Injection]]]:
-    """What is to be done to it; in the block, the bench has a server to which it may be done.
+    """Yield the faults for a server of the saver's own. In the block, the bench uses such a server.
 
-    It is nothing, and a note says why, if there can be no such server. Behind a proxy it fails
-    over; all else is done without one, which would hide when a server has caught up.
+    If there can be no such server, there are no faults, and a note says why. Behind a proxy the
+    server fails over; all other faults are injected without a proxy, which would hide when a server
+    has caught up.
     """
     kind = bench.target.server
     able = [one for one in sweeps if one.clean is None and not one.scenario.is_setup]
@@ -94,7 +95,7 @@ def _standstills(
 def _failovers(
     able: Sequence[FaultSweep], effort: FaultEffort
 ) -> Iterator[tuple[FaultSweep, Injection]]:
-    """Before an operation and at its last message, by turns."""
+    """Yield failovers, by turns before an operation and at its last message."""
     for turn, sweep in enumerate(thinned(able, effort.failovers)):
         places = [*sweep.counted.places.server_deaths(Fault.FAILED_OVER)]
         yield sweep, Injection(places[-(turn % 2)])

@@ -1,7 +1,7 @@
-"""Steps and invariants of an author in programs with faults.
+"""Takes an author's steps and invariants in programs with faults.
 
-A rule is taken on two savers, the one that is failed and the one beside it, so that it acts on
-whichever it is given.
+A rule is taken on two savers, the one that fails and the one beside it: it acts on the saver that
+it is given.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ class OwnFaultSteps(Protocol):
     """What an author has added to a machine of faults."""
 
     def objection(self, step: OwnStep, model: Model) -> str | None:
-        """Why a step may not be taken now, or None if it may."""
+        """Return why a step may not be taken now, or None if it may."""
         ...
 
     def perform(self, step: OwnStep, driver: ApiDriver, model: Model) -> object:
-        """Take a step on a saver; raises what the rule raises."""
+        """Take a step on a saver. Raises what the rule raises."""
         ...
 
     def invariants(
         self, driver: ApiDriver, model: Model
     ) -> Iterable[tuple[str, Callable[[], object]]]:
-        """The invariants: the id of each, and a look at a saver that raises if it is broken."""
+        """Return the invariants: the id of each, and a function that looks at a saver and raises if
+        the invariant is broken.
+        """
         ...
 
 
 class StandInMachine(OwnAdditions):
-    """A machine that can stand for any saver: its author's steps act on that one."""
+    """A machine that can stand for any saver: its author's steps act on that saver."""
 
     standing_for: tuple[ApiDriver | None, Model] | None
 
@@ -51,15 +53,17 @@ class OwnStepsOfMachine:
         return machine
 
     def objection(self, step: OwnStep, model: Model) -> str | None:
-        """Why a step may not be taken now, or None if it may."""
+        """Return why a step may not be taken now, or None if it may."""
         return self._standing_for(None, model).objection(step)
 
     def perform(self, step: OwnStep, driver: ApiDriver, model: Model) -> object:
-        """Take a step on a saver; raises what the rule raises."""
+        """Take a step on a saver. Raises what the rule raises."""
         return self._standing_for(driver, model).perform(step)
 
     def invariants(
         self, driver: ApiDriver, model: Model
     ) -> Iterable[tuple[str, Callable[[], object]]]:
-        """The invariants: the id of each, and a look at a saver that raises if it is broken."""
+        """Return the invariants: the id of each, and a function that looks at a saver and raises if
+        the invariant is broken.
+        """
         return self._standing_for(driver, model).invariants_of_author()

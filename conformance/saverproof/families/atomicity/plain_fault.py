@@ -1,4 +1,4 @@
-"""What a standalone script does to have an operation fail."""
+"""The lines with which a standalone script makes an operation fail."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlainFault:
-    """``top`` stands at the top of the script, ``before`` and ``after`` around the operation.
+    """The lines of a script that make an operation fail.
 
-    ``call`` is the operation's statement, in which ``{call}`` stands for the call as it would be.
-    ``raises`` says that the call is expected to raise, ``may_store`` that it may be stored all the
-    same, as what is synced late. ``error`` names what the call may raise. ``uses_store`` says that
-    ``before`` uses the store by itself, which may fail: tables and files have other names in the
-    next release.
+    ``top`` are lines at the top of the script, ``before`` and ``after`` those around the operation.
+    ``call`` is the operation's statement, with ``{call}`` in place of the plain call. ``raises``
+    says that the call is expected to raise. ``may_store`` says that the call may be stored although
+    it raises, as what is synced late. ``error`` names what the call may raise. ``uses_store`` says
+    that ``before`` uses the store directly, and may itself fail: tables and files may have other
+    names in the saver's next release.
     """
 
     top: tuple[str, ...] = ()
@@ -27,5 +28,7 @@ class PlainFault:
 
 
 def after_passing(passing: int) -> str:
-    """For each call to come, whether it fails: so many pass, and the one after them fails."""
+    """Return the source of a list that says for each coming call, last first, whether it fails:
+    after ``passing`` calls, the next one fails.
+    """
     return f"[True{', False' * passing}]"

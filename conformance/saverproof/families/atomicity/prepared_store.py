@@ -1,4 +1,4 @@
-"""Stores in a known state: prepared once, and copied for each trial."""
+"""Prepares stores in a known state once, and copies them for each trial."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:
     """Make calls that lead to a starting state.
 
     Raises:
-        NoCleanRunError: the saver refused one.
+        NoCleanRunError: the saver refused a call.
     """
     for call in calls:
         error = call_quietly(partial(perform, driver, call))
@@ -42,7 +42,7 @@ def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioCalls:
-    """A scenario's calls, settled: the same arguments in every trial."""
+    """A scenario's calls with settled arguments: they are the same in every trial."""
 
     start: tuple[SettledCall, ...]
     operation: SettledCall
@@ -64,7 +64,7 @@ class ScenarioCalls:
 
     @property
     def puts(self) -> tuple[SettledCall, ...]:
-        """Those that store a checkpoint, parents first."""
+        """Return the calls that store a checkpoint, parents first."""
         return tuple(call for call in (*self.start, self.operation) if call.key is not None)
 
 
@@ -72,9 +72,9 @@ class ScenarioCalls:
 class PreparedStore:
     """A store in a scenario's starting state.
 
-    ``folder`` holds its files, to be copied; None if the store is not in its workspace's folder, so
-    that the calls have to be made again. ``databases`` are its files that Python's own SQLite has
-    made, relative to it.
+    ``folder`` holds the store's files, to be copied. It is None if the store is not in its
+    workspace's folder, so that the calls have to be made again. ``databases`` are the files that
+    Python's own SQLite has made, relative to the folder.
     """
 
     settled: ScenarioCalls
@@ -83,7 +83,7 @@ class PreparedStore:
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """Every checkpoint of the scenario, a copied thread's included."""
+        """Every checkpoint of the scenario, also those of a copied thread."""
         put = [call.key for call in self.settled.puts if call.key is not None]
         step = self.settled.operation.step
         if isinstance(step, CopyThread):
@@ -92,17 +92,17 @@ class PreparedStore:
 
     @property
     def latest(self) -> tuple[Key, ...]:
-        """The latest checkpoint of each namespace in which one is ever put."""
+        """The latest checkpoint of each namespace of the scenario."""
         return tuple(dict.fromkeys(latest_key(*key[:2]) for key in self.keys))
 
 
 @contextmanager
 def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedStore]:
-    """Make the starting state; its folder goes when the block ends.
+    """Make the starting state; its folder is removed when the block ends.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
-        NoCleanRunError: the saver refused a call that leads there.
+        NoCleanRunError: the saver refused a call that leads to the state.
     """
     target, opened_before = bench.target, bench.connections_opened
     with fresh_workspace(bench.folder, target) as workspace:
@@ -130,13 +130,13 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
 
 
 def _leads_back(folder: Path) -> bool:
-    """Return whether a copy of the folder would have links into it."""
+    """Return whether a copy of the folder would have links back into the folder."""
     links = (path.readlink() for path in folder.rglob("*") if path.is_symlink())
     return any(link.is_absolute() for link in links)
 
 
 def _same(store: PreparedStore, before: Snapshot, bench: FaultBench) -> bool:
-    """Return whether a copy of the files shows what the original does."""
+    """Return whether a saver on a copy of the files shows the same as on the original."""
     target, loop = bench.target, bench.loop
     with (
         placed(store, target, bench.folder) as workspace,
@@ -152,7 +152,7 @@ def _everything(settled: ScenarioCalls) -> Wanted:
 
 @contextmanager
 def placed(store: PreparedStore, target: Target, folder: Path) -> Iterator[Workspace]:
-    """A workspace of its own with the store's files, if it has any."""
+    """Yield a new workspace with a copy of the store's files, if it has any."""
     with fresh_workspace(folder, target) as workspace:
         if store.folder is not None:
             copy_files(store.folder, workspace.path)

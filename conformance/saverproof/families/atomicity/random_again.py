@@ -1,4 +1,6 @@
-"""Makes a call of a random program again that has met its fault: it works, and nothing is left."""
+"""Repeats a call of a random program after its fault: it must work, and nothing of the failed call
+may be left.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from saverproof.savers.execution.view import Wanted
 
 @dataclass(frozen=True, slots=True)
 class CallAgain:
-    """Of one call; ``puts`` are the calls that have put each checkpoint of the program."""
+    """Repeats one call. ``puts`` are the calls that have put each checkpoint of the program."""
 
     stores: RandomStores
     wanted: Wanted
@@ -33,8 +35,8 @@ class CallAgain:
     def wrong(
         self, call: SettledCall, expected: Expected, injection: Injection | None
     ) -> FaultVerdict | None:
-        """Make something else, which changes nothing here, and then the same call, which works
-        now; gives what is wrong.
+        """Make an unrelated write, which must change nothing here, and then the same call, which
+        must work now. Return what is wrong.
         """
         stores, unusable = self.stores, unusable_after(injection)
         seen = stores.seen(self.wanted)
@@ -65,8 +67,8 @@ class CallAgain:
     def _left_behind(
         self, call: SettledCall, expected: Expected, injection: Injection | None
     ) -> FaultVerdict | None:
-        """Return what comes back with the checkpoints that the call has removed, if they are put
-        again; the saver that was never failed says what should.
+        """Put the checkpoints again that the call has removed, and return what comes back with them
+        and should not. The saver that never fails says what should come back.
         """
         stores = self.stores
         removed = sorted(expected.before.keys() - expected.after.keys())

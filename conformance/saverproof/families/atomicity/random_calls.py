@@ -15,7 +15,7 @@ Operation = Callable[[], object]
 
 
 def undisturbed(bench: FaultBench, operation: Operation) -> TrialObservation:
-    """Make the call, and wait for what it has left at work."""
+    """Make the call without a fault, and wait for the work that it has started."""
     seen = TrialObservation()
     _make(bench, operation, seen)
     return seen
@@ -27,7 +27,7 @@ def failed(
     awaited: Callable[[], Callable[[], Awaitable[object]]],
     injection: Injection,
 ) -> TrialObservation:
-    """Make the call under a fault; ``awaited`` gives the same as something to await."""
+    """Make the call under a fault; ``awaited`` makes the same call as an awaitable."""
     seen, plan = TrialObservation(), injection.plan
     if injection.lost:
         for losing in bench.losing:

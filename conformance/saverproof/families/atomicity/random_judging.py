@@ -1,6 +1,6 @@
 """Judges one call of a random program by what is seen before and after it.
 
-What should be seen is taken from the store beside it, which no fault has met.
+A second store, in which nothing fails, shows what should be seen.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from saverproof.savers.execution.view import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is seen without the call, and with all of it. ``earlier`` was seen before calls that had
-    returned: whoever sees it again has lost them.
+    """What may be seen: without the call, and with all of it. ``earlier`` was seen before calls
+    that had returned: if it is seen again, these calls are lost.
     """
 
     before: Snapshot
@@ -35,19 +35,23 @@ class Expected:
 
 
 def unusable_after(injection: Injection | None) -> str:
-    """The contract by which a saver works again after a fault of this kind."""
+    """Return the contract that demands that a saver works again after a fault of this kind."""
     if injection is not None and injection.disconnects:
         return LOST_CONNECTION
     return CANCELLED if _cancelled(injection) else USABLE
 
 
 def stored_by(injection: Injection | None) -> str:
-    """The contract by which a call is stored that returns after a fault of this kind."""
+    """Return the contract that demands that a call which returned under a fault of this kind is
+    stored.
+    """
     return CANCELLED if _cancelled(injection) else SILENT
 
 
 def torn_by(injection: Injection | None) -> str:
-    """The contract by which a call leaves nothing or all of it under a fault of this kind."""
+    """Return the contract that demands that a call leaves nothing or everything under a fault of
+    this kind.
+    """
     if injection is not None and injection.killed:
         return IN_FLIGHT
     return CANCELLED if _cancelled(injection) else WHOLE
@@ -56,7 +60,7 @@ def torn_by(injection: Injection | None) -> str:
 def judged_without_fault(
     ended: TrialObservation, expected: Expected, seen: Snapshot
 ) -> FaultVerdict | None:
-    """Of a call that met no fault."""
+    """Return the verdict on a call without a fault."""
     if not ended.returned:
         return broken(USABLE, "a step without a fault fails", "to work", ended.said)
     if seen == expected.after:
@@ -74,7 +78,9 @@ def judged_under_fault(
     *,
     locked: bool,
 ) -> FaultVerdict | None:
-    """Of a call that met its fault; ``locked`` says that nobody else could write afterwards."""
+    """Return the verdict on a call under a fault; ``locked`` says that nobody else could write
+    afterwards.
+    """
     unusable = unusable_after(injection)
     if seen.unreadable is not None:
         return broken(unusable, "it failed, and reading fails", observed=seen.unreadable)

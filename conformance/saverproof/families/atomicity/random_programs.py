@@ -1,4 +1,4 @@
-"""Where a random program goes: its steps, and which of them have a fault.
+"""Says which step comes next in a random program, and which steps have a fault.
 
 A program is drawn step by step, or is a recorded one that is taken again, in full or in part.
 """
@@ -29,8 +29,8 @@ OUTAGES: Mapping[str, Injection] = {
         ("network", Fault.CONNECTION_RESET, Event.SEND),
     )
 }
-"""From a step on each statement fails, or what needs room on the disk, or each message to a server,
-until the outage is over. By the sort of fault.
+"""The faults of outages, by sort: from a step on, each statement fails, or each call that needs
+disk space, or each message to a server, until the outage is over.
 """
 KILL = Injection(killed=True)
 """The process is killed before the step."""
@@ -45,20 +45,22 @@ class PlannedStep:
 
 
 class StepSource(Protocol):
-    """Says what comes next."""
+    """A source of the steps of a program."""
 
     threads: tuple[str, ...]
 
     def planned(self, number: int, model: Model) -> PlannedStep | None:
-        """The ``number``-th step, counted from 0; None at the end."""
+        """Return the ``number``-th step, counted from 0; None at the end."""
 
 
 FaultMaker: TypeAlias = Callable[[Random], Injection]
-"""Makes a fault for a call, at a place that the call may have or not."""
+"""A function that draws a fault for a call, at a place that the call need not have."""
 
 
 def _number(choose: Random) -> int:
-    """Of a statement: most calls have few, and a batch of a dozen writes may have one for each."""
+    """Draw the number of a statement: most calls have few, and a batch of a dozen writes may have
+    one for each.
+    """
     return choose.randint(1, _MOST_PLACES) if choose.random() < 0.8 else choose.randint(9, 16)
 
 
@@ -142,9 +144,9 @@ FAULTS: Mapping[str, tuple[FaultMaker, ...]] = {
     "kill": (process_is_killed,),
     "kill-inside": (process_is_killed_inside,),
 }
-"""By the sort of fault, which a saver may be out of reach of.
+"""The makers of faults, by sort. A saver may have no places for some sorts.
 
-What a kill inside a call leaves is no contract of atomicity: the machine alone has it.
+Contracts of atomicity say nothing of a kill inside a call: only the state machine makes such kills.
 """
 _MOST_PLACES = 8
 _MOST_MESSAGES = 4
@@ -153,8 +155,8 @@ _MOST_MESSAGES = 4
 def in_outage(injection: Injection | None, step: Step) -> bool:
     """Return whether a step is part of an outage.
 
-    On a full disk only steps that add something are. One that removes may succeed, and so may not
-    change places with those that failed before.
+    On a full disk only steps that add something are. A step that removes something may succeed, so
+    its place among the steps that failed before has to stay the same.
     """
     if injection not in OUTAGES.values():
         return False
@@ -162,8 +164,8 @@ def in_outage(injection: Injection | None, step: Step) -> bool:
 
 
 class DrawnSteps:
-    """A random program with faults in its first half. Every third one has an outage in the end
-    of it, which the step that follows ends.
+    """A random program with faults in its first half. Every third program has an outage near its
+    end, which the next step ends.
     """
 
     def __init__(self, choose: Random, theme: Theme, length: int, kinds: tuple[str, ...]) -> None:
@@ -187,14 +189,14 @@ class DrawnSteps:
         return PlannedStep(step, self._fault() if number < self._length // 2 else None)
 
     def _fault(self) -> Injection | None:
-        """A fault for every other step."""
+        """Return a fault for every other step."""
         if self._choose.random() < 0.5 or not self._kinds:
             return None
         return self._choose.choice(FAULTS[self._choose.choice(self._kinds)])(self._choose)
 
 
 class RecordedSteps:
-    """A program taken again; steps that are not legal any more are left out."""
+    """A recorded program, without the steps that are no longer legal."""
 
     def __init__(
         self,
@@ -217,11 +219,13 @@ class RecordedSteps:
 _THREADS = ("a", "b")
 WATCHED_NAMESPACES = ("", "child")
 WATCHED = (*_THREADS, "twin", "other")
-"""The threads of programs, and those to which they copy."""
+"""The threads of programs, and the threads that copies are made to."""
 
 
 def fault_theme(able: Collection[str]) -> Theme:
-    """Writes whose effect is seen at once: each state can be told from the one before."""
+    """Return a theme of writes whose effect a read shows at once, so that each state differs from
+    the one before.
+    """
     weights: dict[Any, int] = {
         checkpoints.put: 30,
         checkpoints.put_replacing: 10,
@@ -240,7 +244,7 @@ def fault_theme(able: Collection[str]) -> Theme:
 
 
 _VALUES = tuple(Value(kind, 1) for kind in ("integer", "text", "list", "dict"))
-"""Savers may keep scalars with their checkpoint, and all else apart from it."""
+"""Savers may keep scalars in the checkpoint, and all other values apart from it."""
 
 
 _RARER = {
@@ -248,4 +252,4 @@ _RARER = {
     whole_threads.copy_thread: ("copy_thread", 6),
     whole_threads.prune_to_latest: ("prune", 3),
 }
-"""Makers of what a saver may lack: the operation, and how often it comes."""
+"""The makers of optional operations: the name of each operation, and its weight."""

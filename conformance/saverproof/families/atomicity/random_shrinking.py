@@ -1,4 +1,4 @@
-"""The shortest program with faults that shows what a random one has come to."""
+"""Finds the shortest program with faults that shows the violation of a random one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PlannedSteps = tuple[PlannedStep, ...]
 def shortest_program(
     bench: FaultBench, violation: ProgramViolation, own: OwnFaultSteps | None = None
 ) -> ProgramViolation:
-    """A program without any step or fault that can be spared; at worst the one given."""
+    """Return a program from which no step and no fault can be left out; at worst the given one."""
     trials = _Trials(bench, violation, own)
     planned_steps, before = _planned(violation), PlannedSteps()
     while planned_steps != before:
@@ -42,7 +42,9 @@ def _planned(violation: ProgramViolation) -> PlannedSteps:
 
 
 def _simpler(planned: PlannedStep, planned_steps: PlannedSteps) -> Iterator[PlannedStep]:
-    """The step without its fault, if there is another; then with simpler steps."""
+    """Yield the step without its fault, if there is another fault in the program, then with simpler
+    steps.
+    """
     if (
         planned.injection is not None
         and sum(other.injection is not None for other in planned_steps) > 1
@@ -54,7 +56,7 @@ def _simpler(planned: PlannedStep, planned_steps: PlannedSteps) -> Iterator[Plan
 
 @dataclass(slots=True)
 class _Trials:
-    """Runs parts of a program; ``shortest`` is the last that broke the same contract."""
+    """Runs parts of a program; ``shortest`` is the latest part that broke the same contract."""
 
     bench: FaultBench
     shortest: ProgramViolation
@@ -62,7 +64,7 @@ class _Trials:
     left: int = _MOST_TRIED
 
     def tried(self, planned_steps: PlannedSteps) -> PlannedSteps | None:
-        """Return what is left of a program if it still breaks the contract."""
+        """Return the steps that were taken, if the shortened program still breaks the contract."""
         if self.left <= 0 or not planned_steps:
             return None
         self.left -= 1
@@ -92,7 +94,7 @@ class _Trials:
 def places_of(
     bench: FaultBench, violation: ProgramViolation, position: int, own: OwnFaultSteps | None = None
 ) -> Places:
-    """Return what a step of the program passes that is not failed there."""
+    """Return the places that a step of the program passes if it is not failed."""
     steps = RecordedSteps(violation.program, {})
     random_trial = RandomTrial(bench, steps, counted=position, own=own)
     with suppress(FaultsError, NoCleanRunError):

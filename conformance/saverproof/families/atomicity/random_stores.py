@@ -1,4 +1,4 @@
-"""The store that a random program fails, and the one beside it that never is."""
+"""The two stores of a random program: one that fails, and one beside it that never fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from saverproof_faults import commit_elsewhere, write_locked
 
 @dataclass(slots=True)
 class _Opened:
-    """What there is while the stores are open."""
+    """What exists while the stores are open."""
 
     workspace: Workspace
     driver: ApiDriver
@@ -36,7 +36,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class RandomStores:
-    """Two savers on workspaces of their own. Everything here happens on the worker's thread."""
+    """Two savers on workspaces of their own. All methods run on the worker's thread."""
 
     bench: FaultBench
     own: OwnFaultSteps | None = None
@@ -44,7 +44,7 @@ class RandomStores:
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Self:
-        """Open the saver under test, and the one beside it that is never failed."""
+        """Open the saver under test, and the saver beside it that never fails."""
         with ExitStack() as stack:
             workspace, driver = self._opened(stack)
             _, reference = self._opened(stack)
@@ -72,31 +72,31 @@ class RandomStores:
 
     @property
     def workspace(self) -> Workspace:
-        """Of the saver that is failed."""
+        """The workspace of the saver that fails."""
         return self._now.workspace
 
     @property
     def driver(self) -> ApiDriver:
-        """Of the saver that is failed."""
+        """The driver of the saver that fails."""
         return self._now.driver
 
     @property
     def reference(self) -> ApiDriver:
-        """Of the saver that is never failed."""
+        """The driver of the saver that never fails."""
         return self._now.reference
 
     @property
     def calls(self) -> Calls:
-        """Make calls of steps, which both savers take."""
+        """Makes calls of steps, for both savers."""
         return self._now.calls
 
     @property
     def model(self) -> Model:
-        """What the saver that is never failed holds."""
+        """The model of what the saver that never fails holds."""
         return self.calls.model
 
     def perform(self, driver: ApiDriver, call: SettledCall) -> object:
-        """Make a call; what an author's rule tells the model, it tells it once."""
+        """Make a call. If an author's rule changes the model, it is changed once only."""
         if not isinstance(call.step, OwnStep):
             return perform(driver, call)
         assert self.own is not None, "a step that nothing can take is not legal"
@@ -106,20 +106,20 @@ class RandomStores:
         )
 
     def objection(self, step: Step) -> str | None:
-        """Why a step cannot be taken now, if an author's rule says so."""
+        """Return why a step cannot be taken now, if an author's rule forbids it."""
         if not isinstance(step, OwnStep):
             return None
         return "there is no such rule" if self.own is None else self.own.objection(step, self.model)
 
     def seen(self, wanted: Wanted) -> Snapshot:
-        """Return what the saver that is failed shows."""
+        """Return what the saver that fails shows."""
         return snapshot(self.driver, wanted)
 
     def expected(self, wanted: Wanted) -> Snapshot:
-        """Return what the saver that is never failed shows.
+        """Return what the saver that never fails shows.
 
         Raises:
-            NoCleanRunError: it cannot be read, so that nothing can be said of the other one.
+            NoCleanRunError: that saver cannot be read, so nothing can be said of the other one.
         """
         shown = snapshot(self.reference, wanted)
         if shown.unreadable is not None:
@@ -127,23 +127,23 @@ class RandomStores:
         return shown
 
     def fresh(self) -> Workspace:
-        """An empty workspace for a copy of the files."""
+        """Make an empty workspace for a copy of the files."""
         return self._stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
 
     def go_on_in(self, workspace: Workspace) -> None:
-        """Open the saver under test anew, on the copy that a workspace holds."""
+        """Open the saver under test again, on the copy in a workspace."""
         self._now.workspace = workspace
         self._now.driver = self._driver_of(workspace, self._stack)
 
     @property
     def unrelated(self) -> tuple[SettledCall, ...]:
-        """What is written to a thread that no program names."""
+        """Calls that write to a thread that no program names."""
         version: Callable[..., Any] = self.reference.saver.get_next_version
         return Calls(lambda current: version(current, None)).settle(unrelated(UNRELATED))
 
     @property
     def databases(self) -> list[str]:
-        """The files of the workspace that connections of the saver are open to."""
+        """The files of the workspace to which the saver has open connections."""
         injector = self.bench.injector
         if injector.engine_unavailable is not None or self._open is None:
             return []
@@ -152,7 +152,7 @@ class RandomStores:
 
     @property
     def write_locked(self) -> bool:
-        """Whether nobody else can write."""
+        """Return whether nobody else can write."""
         return any(map(write_locked, self.databases))
 
     def commit_elsewhere(self) -> None:
@@ -162,7 +162,7 @@ class RandomStores:
 
     @property
     def database_names(self) -> tuple[str, ...]:
-        """The same, relative to the workspace."""
+        """The files with open connections, relative to the workspace."""
         return tuple(path.removeprefix(self._folder) for path in self.databases)
 
     @property

@@ -1,9 +1,10 @@
-"""Programs in which faults are steps among the others.
+"""Runs programs in which faults are steps among others.
 
-Beside the saver under test another one, on a workspace of its own, takes the same calls without any
-fault. What the first shows after a call that failed is what the second shows without that call or
-with it; then the call is made again, and both go on from the same state. What fails in an outage
-waits until it is over, for both of them, and is made again then; what gets through is done.
+A second saver, on a workspace of its own, takes the same calls without any fault. After a call that
+failed, the first saver has to show what the second shows without that call, or with it. Then the
+call is made again, and both go on from the same state. A call that fails in an outage waits, for
+both savers, and is made again when the outage is over; a call that succeeds in the outage counts as
+made.
 """
 
 from __future__ import annotations
@@ -68,11 +69,10 @@ _REMOVALS = (DeleteThread, DeleteForRuns, Prune)
 
 @dataclass(slots=True)
 class RandomTrial:
-    """One program. Everything here happens on the worker's thread.
+    """One program. All methods run on the worker's thread.
 
-    ``note`` is called with the steps so far, and their faults, before the last is taken.
-    ``counted``, if set, is the position of a step whose places are counted, into ``places``, and
-    which is not failed.
+    ``note`` is called before each step, with the steps up to it, and their faults. ``counted``, if
+    set, is the position of a step that is not failed, and whose places are counted into ``places``.
     """
 
     bench: FaultBench
@@ -85,22 +85,22 @@ class RandomTrial:
     _taken: list[Step] = field(default_factory=list)
     _faults: dict[int, Injection] = field(default_factory=dict)
     _waiting: list[SettledCall] = field(default_factory=list)
-    """The calls that failed in the outage."""
+    """The calls that failed in the current outage."""
     _puts: dict[Key, SettledCall] = field(default_factory=dict)
     """The call that has put each checkpoint."""
     _before: Snapshot = field(default_factory=Snapshot)
     _earlier: list[Snapshot] = field(default_factory=list)
-    """What was to be seen before each call that is over."""
+    """What was seen before each call that is over."""
     _stores: RandomStores = field(init=False)
 
     def __post_init__(self) -> None:
         self._stores = RandomStores(self.bench, self.own)
 
     def run(self) -> ProgramViolation | None:
-        """Take the steps; gives what went wrong, if anything did.
+        """Take the steps. Return the violation, if there is one.
 
         Raises:
-            NoCleanRunError: the saver that is never failed cannot be read.
+            NoCleanRunError: the saver that never fails cannot be read.
         """
         with self:
             while (planned := self.source.planned(len(self._taken), self.model)) is not None:
@@ -111,7 +111,7 @@ class RandomTrial:
             return self.finish()
 
     def __enter__(self) -> Self:
-        """Open the saver under test, and the one beside it that is never failed."""
+        """Open the saver under test, and the saver beside it that never fails."""
         self._stores.__enter__()
         self._before = self._stores.expected(self._wanted)
         return self
@@ -121,12 +121,12 @@ class RandomTrial:
 
     @property
     def driver(self) -> ApiDriver:
-        """Of the saver that is failed."""
+        """The driver of the saver that fails."""
         return self._stores.driver
 
     @property
     def model(self) -> Model:
-        """What the saver that is never failed holds."""
+        """The model of what the saver that never fails holds."""
         return self._stores.model
 
     @property
@@ -135,7 +135,7 @@ class RandomTrial:
         return Wanted(tuple(latest), self.source.threads)
 
     def take(self, planned: PlannedStep) -> ProgramViolation | None:
-        """Take one step, under its fault if it has one; gives what went wrong, if anything did."""
+        """Take one step, under its fault if it has one. Return the violation, if there is one."""
         (call,) = self._stores.calls.settle((planned.step,))
         if call.key is not None:
             self._puts[call.key] = call
@@ -159,7 +159,7 @@ class RandomTrial:
         return violation
 
     def _expected(self, call: SettledCall) -> Expected:
-        """Return what may be seen after a call that the saver beside this one has taken already."""
+        """Return what may be seen after a call that the saver beside this one has already taken."""
         after = self._stores.expected(self._wanted)
         # A removal that is done in part may leave what was there once.
         earlier = () if isinstance(call.step, _REMOVALS) else tuple(self._earlier)
@@ -171,7 +171,7 @@ class RandomTrial:
         self._before = expected.after
 
     def _in_outage(self, call: SettledCall, injection: Injection | None) -> ProgramViolation | None:
-        """A call that fails and waits for the end of the outage, or gets through all the same."""
+        """Make a call in an outage: it fails and waits for the end of the outage, or succeeds."""
         ended = self._do(call, injection)
         locked = self._locked(ended)
         seen = self._seen()
@@ -191,13 +191,13 @@ class RandomTrial:
         return self._violation(judged_under_fault(ended, injection, expected, seen, locked=locked))
 
     def _locked(self, ended: TrialObservation) -> bool:
-        """Return whether a call that failed keeps others from writing; asked before the saver is
-        asked anything: what it puts off may end with its next call.
+        """Return whether a failed call keeps others from writing. This is tested before the saver's
+        next call, which may end what it has put off.
         """
         return ended.fired and self._stores.write_locked
 
     def finish(self) -> ProgramViolation | None:
-        """Return what is wrong once an outage is over, if there was one."""
+        """Return what is wrong after the end of an outage, if there was one."""
         if not self._waiting:
             return None
         if self._seen() != self._before:
@@ -220,7 +220,7 @@ class RandomTrial:
         return broken(USABLE, "a call fails after the outage", "to work", describe(error))
 
     def _kill(self, injection: Injection) -> ProgramViolation | None:
-        """Go on with the files as a killed process leaves them."""
+        """Go on with a copy of the files as a killed process leaves them."""
         left = self._stores.workspace.path
         if not self.bench.target.durable or not any(left.iterdir()):
             return None
@@ -234,7 +234,9 @@ class RandomTrial:
     def _kill_inside(
         self, call: SettledCall, plan: Plan, injection: Injection, expected: Expected
     ) -> ProgramViolation | None:
-        """Go on with the files as a process leaves them that is killed at a place of the call."""
+        """Go on with a copy of the files as a process leaves them that is killed at a place of the
+        call.
+        """
         left, fresh = self._stores.workspace.path, self._stores.fresh()
         copied: list[Path] = []
 
@@ -299,7 +301,9 @@ class RandomTrial:
         return None if verdict is None else self.violation_of(verdict, ending)
 
     def _do(self, call: SettledCall, injection: Injection | None) -> TrialObservation:
-        """Make the call, under the fault if there is one: whether it fired, and how it ended."""
+        """Make the call, under the fault if there is one. Return whether the fault fired, and how
+        the call ended.
+        """
         bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
         operation = partial(self._stores.perform, self.driver, call)
@@ -317,7 +321,9 @@ class RandomTrial:
         return failed(bench, operation, partial(awaiting, self.driver, call), injection)
 
     def _beside(self, call: SettledCall) -> ProgramViolation | None:
-        """Make the call on the saver that is never failed; an author's rule may be broken there."""
+        """Make the call on the saver that never fails, where an author's rule may be broken as
+        well.
+        """
         error = call_quietly(partial(self._stores.perform, self._stores.reference, call))
         if error is None:
             return None
@@ -326,7 +332,7 @@ class RandomTrial:
         return self._own_violation(call.step.contract, error)
 
     def _invariants(self) -> ProgramViolation | None:
-        """The author's invariant that is broken now, if one is."""
+        """Return the author's invariant that is broken now, if one is."""
         for contract, look in self.own.invariants(self.driver, self.model) if self.own else ():
             if (error := call_quietly(look)) is not None:
                 return self._own_violation(contract, error)
@@ -341,7 +347,9 @@ class RandomTrial:
         return None if verdict is None else self.violation_of(verdict, verdict.observed)
 
     def hung(self, which: str) -> ProgramViolation:
-        """A call never returned, so that this trial was given up."""
+        """Return the violation of a call that never returned, after which the trial was given
+        up.
+        """
         summary = f"after {self.injected} faults, the saver hangs"
         lost = all(injection.disconnects for injection in self._faults.values())
         contract = LOST_CONNECTION if self._faults and lost else USABLE
@@ -349,6 +357,6 @@ class RandomTrial:
         return ProgramViolation(tuple(self._taken), dict(self._faults), verdict, which, hung=True)
 
     def violation_of(self, verdict: FaultVerdict, ending: str) -> ProgramViolation:
-        """Return what the steps so far came to."""
+        """Return the violation that the steps so far have led to."""
         program, faults = tuple(self._taken), dict(self._faults)
         return ProgramViolation(program, faults, verdict, ending, self._stores.database_names)

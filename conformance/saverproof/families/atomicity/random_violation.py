@@ -1,4 +1,4 @@
-"""What a random program with faults came to."""
+"""The violation that a random program with faults led to."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from saverproof.programs.steps.definitions import Program
 
 @dataclass(frozen=True, slots=True)
 class ProgramViolation:
-    """What a random program came to: its steps, the fault of each that had one, and the verdict.
+    """The violation of a random program: its steps, the fault of each step that had one, and the
+    verdict.
 
-    ``databases`` are the SQLite files of its store, relative to the workspace; ``hung`` says that
-    a call never returned.
+    ``databases`` are the SQLite files of the program's store, relative to the workspace. ``hung``
+    says that a call never returned.
     """
 
     program: Program

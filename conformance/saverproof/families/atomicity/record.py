@@ -1,4 +1,4 @@
-"""What a sweep adds up to: verdicts by contract, and the map of all places for the report."""
+"""Adds up the trials of a sweep: verdicts by contract, and the map of all places for the report."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ DETAIL = 60
 """How many characters of a statement the map quotes."""
 _SEVERITY = ("lost", "torn", "late", "stuck")
 _BY_OPERATION = frozenset({WHOLE, PREVIOUS, SILENT})
-"""What an operation leaves behind is its own; what it does to its connection is not."""
+"""Contracts about what one operation leaves behind. Each operation that breaks one has its own
+flaw; other contracts are about the connection, which all operations share.
+"""
 MOST_OPERATIONS = 3
-"""How many operations that break one contract are told of."""
+"""How many operations that break one contract are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Found:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what is plainer to see and shorter to tell."""
+        """A sort key: lower for what is plainer to see and shorter to tell."""
         return (
             *plainness(self.injection, self.verdict.contract),
             _SEVERITY.index(self.verdict.outcome),
@@ -57,7 +59,7 @@ class Found:
 
 
 def plainness(injection: Injection | None, contract: str | None) -> tuple[int, ...]:
-    """Lower for faults that a few lines can bring about, and that everybody has met."""
+    """Return a sort key: lower for common faults that a script can make in a few lines."""
     plan = None if injection is None else injection.plan
     if injection is None or plan is None:
         return (0, 0)
@@ -73,35 +75,35 @@ def plainness(injection: Injection | None, contract: str | None) -> tuple[int, .
 
 @dataclass(slots=True)
 class FaultRecord:
-    """Filled in trial by trial, as the tally is."""
+    """The results of all trials, filled in trial by trial, as the tally is."""
 
     tally: Tally
     points: int = 0
     injected: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
-    """Each broken contract, and the plainest trial that shows it."""
+    """Each broken contract, with the plainest trial that shows it."""
     local: bool = True
-    """Whether all that was seen were statements of SQLite, or system calls on files."""
+    """Whether the saver made nothing but statements of SQLite, or system calls on files."""
     untried: str = ""
-    """Why nothing was failed below the saver, where no layer reached it."""
+    """Why nothing was failed below the saver, if no layer reached it."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _order: dict[tuple[str, ...], tuple[float, ...]] = field(default_factory=dict)
-    """Where each of its entries stands in its operation."""
+    """The position of each entry of the map in its operation."""
     _unfired: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Contracts and operations with a fault that never came, and which."""
+    """Faults that never fired, in words, by contract and operation."""
     _fired: set[tuple[str, str]] = field(default_factory=set)
     _unseen_writes: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Why a server could not be watched, and in which operations."""
+    """Why the writes of a server were not seen, and in which operations."""
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
-    """Each broken contract, the operations that break it, and the plainest trial of each."""
+    """Each broken contract, with the operations that break it, and the plainest trial of each."""
 
     def beat(self, calls: int) -> None:
-        """Tell how far it is, after so many calls."""
+        """Report progress, after so many calls."""
         self.tally.operations = calls
         self.tally.beat(faults=self.injected.total())
 
     def counted(self, sweep: FaultSweep) -> None:
-        """Take in a clean run."""
+        """Add a clean run."""
         places = sweep.counted.places
         failed_io = len(io_to_fail(places.io_calls))
         if failed_io < len(places.io_calls):
@@ -136,7 +138,7 @@ class FaultRecord:
         verdict: FaultVerdict,
         api: str,
     ) -> None:
-        """Take in a trial."""
+        """Add a trial."""
         operation = sweep.scenario.operation
         entry = (
             operation,
@@ -173,11 +175,11 @@ class FaultRecord:
             self._find(Found(verdict, sweep, injection, observation.said))
 
     def settle(self) -> None:
-        """Decide what was not tried, once all faults were.
+        """Decide which contracts were not judged, after all faults.
 
-        A statement may be over before it can be failed, and whether an await suspends may depend
-        on how soon a server answers. That costs only the place where other faults of the operation
-        came.
+        A statement may be over before it can be failed, and whether an await suspends may depend on
+        how soon a server answers. Such a fault counts as missing only if no other fault of the
+        operation fired.
         """
         for why, operations in self._unseen_writes.items():
             of = ", ".join(sorted(operations))
@@ -189,33 +191,35 @@ class FaultRecord:
                 self.tally.unsure((contract,), text)
 
     def nothing_known(self, why: str) -> None:
-        """No operation could be tried at all."""
+        """Note that no operation could be tried at all."""
         self.tally.not_answered(
             (WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS, READS_RAISE), why
         )
 
     def tried_randomly(self, injected: int) -> None:
-        """Take in a random program: its faults are counted together."""
+        """Add a random program: its faults are counted together."""
         if injected:
             self.injected["in random programs"] += injected
 
     def tried_read(self) -> None:
-        """Take in a read that failed."""
+        """Add a read that failed."""
         self.injected["in reads"] += 1
         self.tally.agreed(READS_RAISE)
 
     def tried_of_two(self) -> None:
-        """Take in a call that failed while another caller's was under way."""
+        """Add a call that failed while another caller's call was under way."""
         self.injected["of two callers"] += 1
 
     def tried_in_a_row(self, injected: int) -> None:
-        """Take in a program most of whose steps failed, and whose saver was used after each."""
+        """Add a program most of whose steps failed, and whose saver was used after each."""
         if injected:
             self.injected["in a row"] += injected
             self.tally.agreed(USABLE)
 
     def not_tried(self, injection: Injection, why: str) -> None:
-        """Nothing was asked: what was not found broken is not known to hold."""
+        """Note that a fault was not tried: contracts that were not found broken then do not count
+        as held.
+        """
         cancelled = injection.kind == "cancellation"
         others = (WHOLE, LATE, USABLE, SILENT, PREVIOUS)
         self.tally.unsure((CANCELLED,) if cancelled else others, why)
@@ -228,8 +232,8 @@ class FaultRecord:
         keep_plainest(self._operations.setdefault(contract, {}), operation, found)
 
     def shown(self, contract: str) -> list[Found]:
-        """The trials of a broken contract that are to be told of: one, or one for each operation
-        where each has a flaw of its own.
+        """Return the trials of a broken contract to report: one, or one for each operation if each
+        has a flaw of its own.
         """
         if contract not in _BY_OPERATION:
             return [self.found[contract]]
@@ -237,12 +241,12 @@ class FaultRecord:
         return found[:MOST_OPERATIONS]
 
     def other_operations(self, contract: str) -> list[str]:
-        """The other operations that break it."""
+        """Return the other operations that break the contract."""
         shown = {found.sweep.scenario.operation for found in self.shown(contract)}
         return sorted(self._operations[contract].keys() - shown)
 
     def as_data(self) -> dict[str, Any]:
-        """The section "faults" of a report."""
+        """Return the section "faults" of a report."""
         return {
             "points": self.points,
             "injected": self.injected.total(),
@@ -263,7 +267,7 @@ def _entry(key: tuple[str, ...], count: int) -> dict[str, Any]:
 
 
 def _judged(injection: Injection, observation: TrialObservation) -> tuple[str, ...]:
-    """The contracts that a trial is evidence for."""
+    """Return the contracts that a trial is evidence for."""
     if injection.kind == "cancellation":
         return (CANCELLED,)
     if injection.disconnects:

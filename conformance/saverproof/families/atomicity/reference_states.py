@@ -1,4 +1,4 @@
-"""Which of the two states of a clean run a look shows: before the operation, or after it."""
+"""Tells which of the two states of a clean run a look shows: before the operation, or after it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from saverproof.savers.execution.settled_calls import Key
 from saverproof.savers.execution.view import Contents, Snapshot
 
 Group = tuple[str, ...]
-"""Threads that are judged as one."""
+"""Threads that are judged together."""
 
 
 class ReferenceStates(Flag):
-    """What a group of threads is in; both, where the operation makes no difference."""
+    """The states of a group of threads; both, if the operation makes no difference there."""
 
     NEITHER = 0
     BEFORE = 1
@@ -34,14 +34,16 @@ class References:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The threads, alone or together."""
+        """The groups of threads: each thread alone, or all together."""
         threads = self.scenario.threads
         if self.scenario.thread_by_thread:
             return tuple((thread,) for thread in threads)
         return (threads,)
 
     def states(self, snapshot: Snapshot, viewpoint: Viewpoint) -> dict[Group, ReferenceStates]:
-        """The state of each group in a look like that of the clean runs at ``viewpoint``."""
+        """Return the state of each group in a look that is comparable with the clean runs' look at
+        ``viewpoint``.
+        """
         return {group: self._state(group, snapshot, viewpoint) for group in self.groups}
 
     def _state(self, group: Group, snapshot: Snapshot, viewpoint: Viewpoint) -> ReferenceStates:
@@ -56,8 +58,8 @@ class References:
         return found
 
     def first(self, viewpoint: Viewpoint) -> Viewpoint:
-        """The look of the clean runs that shows what one at ``viewpoint`` would if nothing came
-        between: a fresh saver's, if there was one.
+        """Return the look of the clean runs to compare with one at ``viewpoint`` if nothing was
+        written between: a fresh saver's, if there was one.
         """
         fresh = self.shows(Viewpoint.FRESH) and viewpoint is not Viewpoint.OWN
         return Viewpoint.FRESH if fresh else Viewpoint.OWN
@@ -72,7 +74,7 @@ class References:
         viewpoint: Viewpoint,
         committed: Mapping[Group, ReferenceStates],
     ) -> bool:
-        """Return whether a later look shows what it must after a first one with these states."""
+        """Return whether a later look shows the same states as those that were committed."""
         seen = self.states(observation.snapshots[viewpoint], viewpoint)
         return all(seen[group] & state for group, state in committed.items())
 
@@ -80,7 +82,7 @@ class References:
 def apart(
     references: References, snapshot: Snapshot, viewpoint: Viewpoint
 ) -> list[tuple[Key, ReferenceStates]]:
-    """The state of each checkpoint that is not the same in both clean runs, or not as in either."""
+    """Return the state of each checkpoint that differs between the two clean runs, or from both."""
     before, after = references.before.snapshots[viewpoint], references.after.snapshots[viewpoint]
     keys = sorted(snapshot.by_key.keys() | snapshot.keys() | before.keys() | after.keys())
     found: list[tuple[Key, ReferenceStates]] = []

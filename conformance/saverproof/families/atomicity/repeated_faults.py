@@ -1,4 +1,6 @@
-"""One saver lives through many faults in a row: what each of them leaks runs out in the end."""
+"""Runs one saver through many faults in a row: if each fault leaks something, it runs out in the
+end.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +26,19 @@ _FAILED = (THE_SAME_ID, A_NEW_TASK)
 
 @dataclass(frozen=True, slots=True)
 class FaultsInARow:
-    """A program most of whose steps fail."""
+    """The steps of a program most of whose steps fail."""
 
     program: Program
     faults: Mapping[int, Injection]
 
     @property
     def source(self) -> RecordedSteps:
-        """Its steps."""
+        """Return the program's steps."""
         return RecordedSteps(self.program, self.faults, (THREAD,))
 
 
 def faults_in_a_row(bench: FaultBench, sweeps: Iterable[FaultSweep]) -> list[FaultsInARow]:
-    """A program for each sort of fault that the saver's calls have a place for.
+    """Return a program for each sort of fault for which the saver's calls have a place.
 
     Raises:
         UnansweredError: a call does not return although nothing fails.
@@ -65,7 +67,9 @@ def faults_in_a_row(bench: FaultBench, sweeps: Iterable[FaultSweep]) -> list[Fau
 
 
 def _passed(bench: FaultBench, number: int) -> Places:
-    """Return what a call passes once the saver has been used: its first use may do more."""
+    """Return the places of a call of a saver that has been used before: its first use may have
+    more.
+    """
     position = len(_START) + 2 + number
     source = RecordedSteps(_PROGRAM[: position + 1], {}, (THREAD,))
     trial = RandomTrial(bench, source, counted=position)
@@ -74,7 +78,7 @@ def _passed(bench: FaultBench, number: int) -> Places:
 
 
 def _step(number: int) -> Step:
-    """A call of the same shape as that of the scenario whose turn it is."""
+    """Return a call of the same shape as that of the scenario whose turn it is."""
     if number % 2:
         return batch(THREAD, 2, 10 + number, 4)
     return checkpoint(THREAD, 2, 1, run="run-2", seed=100 + number)
@@ -84,9 +88,9 @@ _PROGRAM: Program = (*_START, *(_step(number) for number in range(TIMES)))
 
 
 def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injection]:
-    """Of each sort of fault the one at the second of its places, if there are two: the first may
-    come before the saver has taken anything that it could leak. Of messages the last, too, which
-    may have a connection of its own.
+    """Return one fault of each sort, at the second of its places if there are two: at the first,
+    the saver may not have taken anything yet that it could leak. For messages, return the last one,
+    too, which may have a connection of its own.
     """
     sorts: dict[tuple[str, str], list[Injection]] = {}
     for injection in injections:
@@ -104,6 +108,6 @@ _BELOW_AND_BESIDE = ("io", "network", "cancellation")
 _TRIED = frozenset(
     {Fault.RAISE, Fault.TRIGGER_ABORT, Fault.CANCEL, Fault.IO_ERROR, Fault.CONNECTION_RESET}
 )
-"""One fault for each way in which calls fail: in the driver, the engine, the task, the disk and the
+"""One fault for each layer in which calls fail: the driver, the engine, the task, the disk and the
 network.
 """

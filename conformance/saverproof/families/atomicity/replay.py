@@ -1,4 +1,4 @@
-"""Runs a recorded program and its fault again: an artefact's "program" as a finding gave it."""
+"""Runs a recorded program and its fault again: the "program" of a finding, from an artefact."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from saverproof_faults.servers import ServerUnavailable
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether a recorded fault still breaks the contract.
+    """Replay a recorded fault. Return whether it still breaks the contract.
 
-    If the saver has no such place any more, as a mended one may, the other places of the same
-    operation are failed by the same sort of fault.
+    If the saver no longer has such a place, because it was mended say, the same sort of fault is
+    tried at the other places of the operation.
 
     Raises:
         ValueError: the data is no recorded program.
@@ -67,7 +67,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _read(data: object) -> tuple[FaultScenario, Injection | None]:
-    """The scenario and the fault of a finding's ``program``."""
+    """Return the scenario and the fault of a finding's ``program``."""
     if not isinstance(data, Mapping) or not {"program", "fault"} <= data.keys():
         raise ValueError(f"found {data!r:.60}, expected an object with 'program' and 'fault'")
     program = from_json(data["program"])
@@ -81,7 +81,9 @@ def _read(data: object) -> tuple[FaultScenario, Injection | None]:
 
 
 def read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]:
-    """The steps and the faults of a finding's ``program`` that random steps have led to."""
+    """Return the steps and the faults of a finding's ``program`` that comes from a random
+    program.
+    """
     faults = data["faults"]
     if not isinstance(faults, Mapping) or not all(str(at).isdecimal() for at in faults):
         raise ValueError(f"faults: found {faults!r:.60}, expected an object with positions as keys")

@@ -1,4 +1,4 @@
-"""Puts what was found into words, data and a script."""
+"""Puts trials that broke a contract into words, data and a script."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ WIDTH = 1_200
 def finding(
     plan: ItemPlan, target: Target, shown: list[Found], likewise: Sequence[str] = ()
 ) -> Finding:
-    """A broken contract as the report has it; ``shown`` are trials of it, the plainest first.
+    """Return a broken contract as a finding of the report; ``shown`` are trials of it, the plainest
+    first.
 
-    The one is reported for which a script was made, else the first. ``likewise`` are other
-    operations that break it.
+    The finding is about the first trial for which a script could be made, else about the first one.
+    ``likewise`` are other operations that break the contract.
     """
     statement = contract(str(shown[0].verdict.contract)).statement
     found, text = shown[0], ""
@@ -63,7 +64,7 @@ def finding(
 
 
 def _at_length(target: Target, found: Found, api: str) -> str:
-    """A script of a trial that has no short one."""
+    """Return a long script of a trial for which there is no short one."""
     scenario, injection = found.sweep.scenario, found.injection
     if injection is None or scenario.is_setup:
         return ""
@@ -76,15 +77,15 @@ def _at_length(target: Target, found: Found, api: str) -> str:
 
 
 def _ending(found: Found) -> str:
-    """Return how the operation ended; an error raised on purpose repeats what the fault said."""
+    """Return how the operation ended, without an error that only repeats the injected fault."""
     before, purpose, _ = found.ending.partition("raised on purpose")
     return before + purpose
 
 
 @dataclass(frozen=True, slots=True)
 class ShrunkViolation:
-    """A program that broke a contract, and what each of its failed steps passes undisturbed;
-    ``title`` says what sort of program it is.
+    """A program that broke a contract, and the places that each of its failed steps passes without
+    a fault; ``title`` says what sort of program it is.
 
     There is no script of a program with a failed step whose places are not known.
     """
@@ -97,8 +98,8 @@ class ShrunkViolation:
 def finding_of_random(
     plan: ItemPlan, target: Target, shown: ShrunkViolation, own: OwnSources = NO_SOURCES
 ) -> Finding:
-    """A contract that a random program broke, as the report has it; ``own`` is what the author has
-    added.
+    """Return a contract that a random program broke as a finding of the report; ``own`` are the
+    author's steps.
     """
     violation = shown.violation
     steps: list[str] = []

@@ -1,4 +1,4 @@
-"""What is failed: each operation that writes, on a store in each state that makes a difference."""
+"""The scenarios: each operation that writes, on a store in each state that makes a difference."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from saverproof.programs.steps import definitions as steps
 from saverproof.programs.values import Value
 
 UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
-"""The threads of what the same saver writes afterwards, and of what another one commits."""
+"""The threads to which the same saver writes afterwards, and to which another saver commits."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultScenario:
-    """An operation on a store in a known state; ``title`` tells the state from others."""
+    """An operation on a store in a known state; ``title`` names the state."""
 
     title: str
     start: steps.Program
@@ -49,7 +49,7 @@ class FaultScenario:
 
     @property
     def puts(self) -> tuple[steps.Put, ...]:
-        """The checkpoints that are ever put, parents first."""
+        """Return the checkpoints that are put, parents first."""
         return tuple(step for step in (*self.start, self.step) if isinstance(step, steps.Put))
 
 
@@ -63,10 +63,10 @@ HISTORY = (
     *BYSTANDER,
     checkpoint(OTHER, 2, 1, run="run-2"),
 )
-"""Two threads, a subgraph's namespace, two runs, and pending writes old and new."""
+"""A store with two threads, a subgraph's namespace, two runs, and pending writes old and new."""
 
 _LONG = "a long note " * 800
-"""Enough for a database file to need more pages."""
+"""A text that is long enough for a database file to need more pages."""
 
 FORKED = (
     checkpoint(THREAD, 1, also={"log": Value("list", 1), "page": Value("bytes", 1)}),
@@ -74,8 +74,8 @@ FORKED = (
     checkpoint(THREAD, 2, 1, also={"log": None, "page": Value("bytes", 2)}),
     *BYSTANDER,
 )
-"""A scalar, a list, bytes, and a channel that is kept as deltas: the second checkpoint has a
-version of it, and no value.
+"""A scalar, a list, bytes, and a channel that is stored as deltas: the second checkpoint has a
+version of that channel, and no value.
 """
 SIZES = (
     ("count", Value("integer", 1)),
@@ -84,7 +84,7 @@ SIZES = (
     ("__interrupt__", Value("list", 2)),
     ("notes", Value("text", "a note")),
 )
-"""Writes from a number to 64 KiB, the long one in the middle."""
+"""Values of many sizes, from a number to 64 KiB, with the longest one in the middle."""
 
 THE_SAME_ID = FaultScenario(
     "the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)
@@ -160,7 +160,7 @@ RARE = (
     ),
     FaultScenario("a history", HISTORY, steps.SetUp(), frozenset({"durable"})),
 )
-"""States of the deep profile, less likely to tell savers apart."""
+"""States of the deep profile only: few savers fail in these and not in the others."""
 
 
 def suited(scenarios: Iterable[FaultScenario], able: frozenset[str]) -> list[FaultScenario]:

@@ -1,7 +1,8 @@
-"""Faults by plain means, for scripts: a trigger, a second connection, a subclass, a cancelled task.
+"""Makes faults in scripts by plain means: a trigger, a second connection, a subclass, a cancelled
+task.
 
-Each is a few lines, where ``saverproof_faults.standalone`` follows a plan to the letter. Whether
-they lead to the same flaw is seen by running the script.
+Each takes a few lines, while ``saverproof_faults.standalone`` follows a plan exactly. The script is
+run to see whether its fault leads to the same flaw.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ from saverproof_faults.standalone import source
 def plain_faults(
     injection: Injection, places: Places, database: str, step: object
 ) -> Iterator[PlainFault]:
-    """Ways to have the same thing fail in a store that holds nothing else, the plainest first.
+    """Yield plain ways to make the same thing fail in a store that holds nothing else, the plainest
+    first.
 
-    ``database`` is the file of the store, "" where none is known: what is done to the file from
-    outside is then left out.
+    ``database`` is the file of the store, "" where none is known: then faults that change the file
+    from outside are left out.
     """
     plan, where = injection.plan, path_of(database)
     inside = plan is not None and plan.place.event in (Event.STATEMENT, Event.ENGINE_STATEMENT)
@@ -53,7 +55,7 @@ def plain_faults(
 
 
 def faults_anywhere(injection: Injection, places: Places, database: str) -> Iterator[PlainFault]:
-    """Yield the faults that do not depend on what is stored already."""
+    """Yield the faults that do not depend on what the store already holds."""
     for fault in _anywhere(injection, places, database):
         yield replace(fault, error="BaseException") if injection.interrupts else fault
 
@@ -111,7 +113,9 @@ _CANCELLED = PlainFault(
 
 
 def _refusing(number: int) -> PlainFault:
-    """A serializer that refuses one value, as it refuses any that it does not know."""
+    """Return a fault: a serializer that refuses one value, as it refuses types that it does not
+    know.
+    """
     return PlainFault(
         top=(
             "class Refusing:",

@@ -1,4 +1,6 @@
-"""Faults below the driver for scripts: files, messages to a server, and the server itself."""
+"""Makes faults below the driver in scripts: of files, of messages to a server, and of the server
+itself.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from saverproof_faults.scripted import (
 
 
 def failing_write(plan: Plan) -> PlainFault:
-    """The server that the script uses fails at what it writes."""
+    """Return a fault in which the script's server fails a write."""
     how = f"{plan.place.index}, {quoted(WAYS[plan.fault].value)}, {quoted(plan.about)}"
     return PlainFault(
         top=(_importing(fail_no_more, fail_write),),
@@ -39,7 +41,9 @@ def failing_write(plan: Plan) -> PlainFault:
 
 
 def before_operation(plan: Plan) -> PlainFault:
-    """The server is killed, replaced, stands still, or ends its sessions, before the operation."""
+    """Return a fault of the server before the operation: it is killed, replaced or stopped, or it
+    ends its sessions.
+    """
     if plan.fault is Fault.STANDSTILL:
         return PlainFault(
             top=(_importing(freeze, thaw, thaw_after),),
@@ -56,7 +60,9 @@ def before_operation(plan: Plan) -> PlainFault:
 
 
 def _death(fault: Fault) -> tuple[tuple[str, ...], Callable[..., object], Callable[..., object]]:
-    """The server dies: what stands above, what kills it, and what tells who is to kill it."""
+    """Return a server's death for a script: the lines at its top, those that kill the server, and
+    those that say which server.
+    """
     if fault is Fault.SERVER_KILLED:
         return (_importing(killing, ready, restart),), restart, killing
     return (_importing(fail_over, failing_over, ready), _PROXIED), fail_over, failing_over
@@ -74,7 +80,7 @@ _THAWED = ("thawing.cancel()", f"{thaw.__name__}()")
 
 COVERING = "files.cover()  # until the script ends"
 COVERING_BESIDE = f"{serving.__name__} = files.beside({serving.__name__})"
-"""The same for a script that may start a server: not even that one's calls are held then."""
+"""The same for a script that may start a server, whose own system calls must not be held."""
 _CLASS = "socket.socket"
 _IF_LOST = "    if self.family != socket.AF_UNIX and left and left.pop():"
 _RESET = (f'{_IF_LOST} raise OSError(104, "reset")',)  # with its number, as the kernel raises it
@@ -87,7 +93,7 @@ _ANSWER_LOST = (
 
 
 def losing_message(plan: Plan) -> Iterator[PlainFault]:
-    """Yield what a client written in Python meets, if nothing encrypts what it sends."""
+    """Yield a fault for clients that are written in Python, and do not encrypt what they send."""
     if plan.fault not in (Fault.CONNECTION_RESET, Fault.ANSWER_LOST) or plan.lasts is Lasts.ONWARDS:
         return
     yield PlainFault(
@@ -106,8 +112,8 @@ def losing_message(plan: Plan) -> Iterator[PlainFault]:
 
 
 def failing_calls(plan: Plan, places: Places) -> Iterator[PlainFault]:
-    """The call with that number; then the one of its kind, since fewer calls come before it where
-    the files were made a moment ago.
+    """Yield faults of the system call with that number, then of the call with that number among
+    those of its kind: in a new store, fewer calls come before it.
     """
     yield _failing_call(plan, plan.place.index, "")
     before = places.system_calls[: plan.place.index]

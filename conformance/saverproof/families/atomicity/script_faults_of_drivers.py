@@ -1,4 +1,6 @@
-"""Faults of a server's driver for scripts: one of its methods fails at one of its calls."""
+"""Makes faults of a server's driver in scripts: one of the driver's methods fails at one of its
+calls.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from saverproof_faults.places import Method
 
 
 def method_of(plan: Plan, places: Places) -> Call | None:
-    """The call of a driver's method that a plan has fail."""
+    """Return the call of a driver's method that a plan makes fail."""
     place = plan.place
     calls = (
         call for call in places.calls if (call.event, call.index) == (place.event, place.index)
@@ -21,7 +23,7 @@ def method_of(plan: Plan, places: Places) -> Call | None:
 
 
 def failing_method(plan: Plan, call: Call, places: Places) -> Iterator[PlainFault]:
-    """The method is exchanged on its class, as tests do."""
+    """Return a fault that replaces the method on its class, as tests do."""
     method = call.method
     if method is None or plan.place.row is not None or plan.lasts is Lasts.ONWARDS:
         return
@@ -53,7 +55,7 @@ def failing_method(plan: Plan, call: Call, places: Places) -> Iterator[PlainFaul
 
 
 def _refused(event: Event, method: Method, after: bool) -> Iterator[str]:
-    """Yield what a server does to the transaction in which it refuses something."""
+    """Yield the lines that end the transaction, as a server does when it refuses a statement."""
     if method.refused is None or (after and event is not Event.STATEMENT):
         return
     sent = f"plain(self, {quoted(method.refused)})"

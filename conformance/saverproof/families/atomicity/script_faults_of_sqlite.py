@@ -1,4 +1,4 @@
-"""Faults of SQLite by plain means: a trigger, a lock, a connection or cursor that fails."""
+"""Makes faults of SQLite by plain means: a trigger, a lock, a connection or cursor that fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRITES = re.compile(
 
 
 def path_of(database: str) -> str:
-    """The database's path in a script's store, as source."""
+    """Return the source for the path of the database in a script's store."""
     return f"path + {quoted('/' + database)}"
 
 
@@ -36,7 +36,9 @@ def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
 
 
 def row_trigger(plan: Plan, places: Places, where: str) -> PlainFault | None:
-    """A trigger that lets as many rows of the table be written as the plan does."""
+    """Return a fault by a trigger that lets as many rows of the table be written as the plan
+    does.
+    """
     if plan.fault is not Fault.TRIGGER_ABORT:
         return None
     return _before_row(plan.place.index, plan.place.row or 1, places, where)
@@ -58,7 +60,9 @@ def _before_row(number: int, row: int, places: Places, where: str) -> PlainFault
 
 
 def statement_trigger(plan: Plan, places: Places, where: str) -> PlainFault | None:
-    """A trigger for what the driver raised before or after a statement, or within a batch."""
+    """Return a fault by a trigger, in place of an error that the driver raises before or after a
+    statement, or within a batch.
+    """
     place = plan.place
     if plan.fault is not Fault.RAISE or place.event is not Event.STATEMENT:
         return None
@@ -76,7 +80,7 @@ def statement_trigger(plan: Plan, places: Places, where: str) -> PlainFault | No
 
 
 def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
-    """A cursor that fails at one of the statements that it is given."""
+    """Return a fault by a cursor that fails at one of its statements."""
     place = plan.place
     executed = [call for call in places.calls if not call.sql.endswith("()")]
     wanted = [c for c in executed if c.event is place.event and c.index == place.index]
@@ -126,7 +130,7 @@ def _written(statement: Statement) -> tuple[str, str] | None:
 
 
 def locked(where: str) -> PlainFault:
-    """Another connection holds the write lock."""
+    """Return a fault in which another connection holds the write lock."""
     return PlainFault(
         top=(
             "connect = sqlite3.connect  # without waiting for locks",
@@ -142,7 +146,7 @@ def locked(where: str) -> PlainFault:
 
 
 def failing_commit(plan: Plan, places: Places) -> PlainFault:
-    """A connection that fails at one of its commits."""
+    """Return a fault by a connection that fails at one of its commits."""
     by_call = any(call.event is Event.COMMIT and call.sql == "commit()" for call in places.calls)
     fails = "left and left.pop()"
     raising = f"raise {_error(plan)}"
@@ -172,7 +176,7 @@ def failing_commit(plan: Plan, places: Places) -> PlainFault:
 
 
 def failing_io(plan: Plan) -> PlainFault:
-    """Return a fault below SQLite, imported: what makes it takes more lines than a script has."""
+    """Return a fault below SQLite. The script imports it, since it would take too many lines."""
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
     failure = FAILURES[plan.fault].name
     return PlainFault(

@@ -1,4 +1,4 @@
-"""Standalone scripts of programs whose last step is killed: a process of their own dies there."""
+"""Writes standalone scripts of programs whose last step is killed, in a process of its own."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from saverproof.scripts.verification import first_to_complain
 
 
 def kill_reproducer(target: Target, violation: ProgramViolation, api: str, own: OwnSources) -> str:
-    """The source of a script that was run and complained; "" if none of those tried did, or if
-    another step than the last has a fault.
+    """Return the source of a script that was run and complained; "" if none of those tried did, or
+    if an earlier step has a fault.
     """
     program, contract = violation.program, str(violation.verdict.contract)
     opening, last = opening_of(target), len(program) - 1

@@ -1,8 +1,8 @@
-"""Standalone scripts of any program with faults, as long as the program makes them.
+"""Writes standalone scripts of any program with faults, as long as the program makes them.
 
 The program runs twice, on a store of its own each time, the second time with its faults. After each
-step the two must show the same, but where a call failed: there the second may be one step behind,
-until the call is made again.
+step the two runs must show the same. Only after a call that failed may the second run be one step
+behind, until the call is made again.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def long_reproducer(
     outage: Collection[int] = (),
     own: OwnSources = NO_SOURCES,
 ) -> str:
-    """The source of a script that was run and complained; "" if none of those tried did.
+    """Return the source of a script that was run and complained; "" if none of those tried did.
 
-    ``faults`` are ways to fail the step at a position; ``database`` is the SQLite file of the
-    store, if it has one. The steps at the positions of ``outage`` are made again only when all of
+    ``faults`` are ways to fail the step at a position. ``database`` is the SQLite file of the
+    store, if it has one. The steps at the positions of ``outage`` are made again only after all of
     them have failed.
     """
     opening = opening_of(target)
@@ -70,7 +70,9 @@ def long_reproducer(
 
 
 def _ways(faults: Sequence[Sequence[PlainFault]]) -> Iterator[tuple[PlainFault, ...]]:
-    """Ways to fail all of the steps: each as plainly as the others first, then all others."""
+    """Yield ways to fail all of the steps: first combinations of equally plain ways, then all
+    others.
+    """
     for number in range(max(map(len, faults), default=0)):
         yield tuple(ways[min(number, len(ways) - 1)] for ways in faults)
     yield from product(*faults)
@@ -78,8 +80,8 @@ def _ways(faults: Sequence[Sequence[PlainFault]]) -> Iterator[tuple[PlainFault, 
 
 @dataclass(slots=True)
 class _Body:
-    """What is done to a saver, as the lines of a function; ``behind`` are the numbers of the states
-    that may lack the call which has just failed.
+    """Writes the function that uses the saver. ``behind`` are the numbers of the states that may
+    lack the call which has just failed.
     """
 
     writer: ScriptWriter
@@ -110,7 +112,7 @@ class _Body:
             self.lines += ["if failing:", f"    {self.writer.call_own(self.contract, {})}"]
 
     def _fail(self, call: str, position: int, gone: Program) -> None:
-        """The call with its fault, and without it in a run that is not to fail."""
+        """Write a call with its fault, which only the run with faults has."""
         fault, name = self.faults[position], f"call_{position + 1}"
         wait = "await " if call.startswith("await ") else ""
         again = f"{wait}{name}()"
@@ -134,7 +136,9 @@ class _Body:
         self._show()
 
     def _put_back(self, gone: Program) -> None:
-        """Where nothing is left of what was to be removed, see what comes back with it."""
+        """Write lines that put removed checkpoints again, if nothing of the thread is left, and see
+        what comes back with them.
+        """
         if not gone or self.contract not in (WHOLE, CANCELLED):
             return
         puts = [line for step in gone for line in lines_of(step, self.writer)]
@@ -148,7 +152,7 @@ class _Body:
         self._states += 1
 
     def _make_waiting(self) -> None:
-        """The outage is over: what has failed is called again."""
+        """Write the calls again that failed in the outage, which is now over."""
         if self._waiting:
             self.lines += self._waiting
             self._waiting = []
@@ -159,7 +163,7 @@ class _Body:
         self._states += 1
 
     def script_lines(self, program: Program, opening: Opening) -> list[str]:
-        """The functions, and what they come to with faults and without."""
+        """Return the functions, and the comparison of the run with faults and the run without."""
         writer, calls = self.writer, self.writer.calls
         shown = self._shown(program)
         running = opening.opened([f"expected = {calls.wait}run(saver, path, False)"])
@@ -190,7 +194,7 @@ class _Body:
         ]
 
     def _shown(self, program: Program) -> list[str]:
-        """Return what the saver shows, without versions, which may be drawn by chance."""
+        """Return lines that read what the saver shows, without versions, which may be random."""
         writer = self.writer
         threads = dict.fromkeys(getattr(step, "thread", "") for step in program)
         if any(isinstance(step, OwnStep) for step in program):
@@ -210,7 +214,9 @@ class _Body:
 
 
 def made(fault: PlainFault) -> list[str]:
-    """Return what makes the fault; where that fails, it says nothing of the saver."""
+    """Return the lines that make the fault. If these fail, the script says that it cannot
+    decide.
+    """
     if not fault.uses_store:
         return list(fault.before)
     return [
@@ -223,7 +229,7 @@ def made(fault: PlainFault) -> list[str]:
 
 
 def removed(program: Program) -> Program:
-    """The puts of the thread that the last step removes, if it does."""
+    """Return the puts of the thread that the last step removes, if it removes one."""
     match program[-1]:
         case DeleteThread(thread):
             return tuple(s for s in program if isinstance(s, Put) and s.thread == thread)

@@ -1,4 +1,6 @@
-"""Standalone scripts of at most forty lines that show what a failing operation leaves behind."""
+"""Writes standalone scripts of at most forty lines that show what a failing operation leaves
+behind.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,11 @@ from saverproof.scripts.writer import ScriptWriter
 
 _MOST_TRIED = 4
 _WIDEST = 70
-"""Characters of an expression that opens the saver and may stand in the script more than once."""
+"""The widest expression, in characters, that opens the saver and may stand in the script twice."""
 
 
 def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
-    """The source of a script that was run and complained; "" if none of those tried did."""
+    """Return the source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
     scenario, injection = found.sweep.scenario, found.injection
     if opening is None or injection is None:
@@ -59,12 +61,12 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
 
 
 def database_of(found: Found) -> str:
-    """The file of the store's first database; "" if there is none."""
+    """Return the file of the store's first database; "" if there is none."""
     return next(iter(found.sweep.store.databases), "")
 
 
 def top_of(fault: PlainFault, opening: Opening) -> tuple[str, ...]:
-    """Return what stands above the script's functions."""
+    """Return the lines at the top of the script."""
     covering = COVERING_BESIDE if opening.server else COVERING
     return tuple(covering if line == COVERING else line for line in fault.top)
 
@@ -134,7 +136,9 @@ class _Body:
         return [*self._opened(first), *self._opened(then)] if again else self._opened(first + then)
 
     def _opening_fails(self, first: list[str]) -> list[str]:
-        """A store, if there is one, is opened and set up, and that fails."""
+        """Return lines that make the store, if there is to be one, and then a failing attempt to
+        open the saver on it.
+        """
         listing = self._listing(self.scenario.threads[0])
         unusable = self.verdict.contract in (USABLE, LOST_CONNECTION)
         noted = [] if unusable else [f"before = {listing}"]
@@ -157,25 +161,25 @@ class _Body:
         return self.writer.listing(self.writer.config(thread, ""))
 
     def _used(self, listing: str) -> list[str]:
-        """Read, let another connection commit, and write."""
+        """Return lines that read, let another connection commit, and write."""
         return [listing, *other_commits(self.database), *other_thread(self.writer)]
 
 
 class _BodyOverAllThreads(_Body):
-    """The same, in which all threads are listed at once."""
+    """Lines of a script that lists all threads at once."""
 
     def _listing(self, thread: str) -> str:
         return self.writer.listing("None")
 
 
 def _working(lines: list[str]) -> list[str]:
-    """Lines that complain if they cannot be done."""
+    """Return lines that complain if these lines raise."""
     failed = f"    {complaint('no error', '{error!r}')} from error"
     return ["try:", *indented(lines), "except Exception as error:", failed]
 
 
 def other_commits(database: str) -> list[str]:
-    """Lines in which another connection commits, as a lock that was left would not let it."""
+    """Return lines in which another connection commits, which fails if a lock was left."""
     if not database:
         return []
     path = f"path + {quoted('/' + database)}"

@@ -1,4 +1,4 @@
-"""The server of a saver, which fails at writes, ends sessions, stands still, or is killed."""
+"""Makes a saver's server fail: at writes, by ended sessions, by standing still, or by a kill."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ WAYS = {
     Fault.SERVER_FULL: Way.FULL,
 }
 BREAKS = {Moment.BEFORE: Fault.CONNECTION_RESET, Moment.AFTER: Fault.ANSWER_LOST}
-"""What becomes of the message at which a server is killed."""
+"""What happens to the message at which a server is killed."""
 DEATHS = {Fault.SERVER_KILLED: Deed.RESTART, Fault.FAILED_OVER: Deed.FAIL_OVER}
 _BEAT_S = 0.5
 
 
 @dataclass(slots=True)
 class ServerWrites:
-    """What a server wrote, how it can be made to fail there, and whether for all who use it; or why
-    nobody could see what it wrote.
+    """What a server wrote, how it can be made to fail there, and whether it fails for all who use
+    it; or why its writes were not seen.
     """
 
     rows: tuple[str, ...] = ()
@@ -44,9 +44,10 @@ class ServerWrites:
 
 
 class FailingServer:
-    """Counts and fails what is written in one workspace after the other.
+    """Counts and fails the writes in one workspace after the other.
 
-    ``files`` are the held calls, if there are any; ``caller`` is who calls the saver.
+    ``files`` are the held system calls, if there are any; ``caller`` is the thread that calls the
+    saver.
     """
 
     def __init__(self, kind: ServerKind, files: FailingFiles | None, caller: CallerThread) -> None:
@@ -55,17 +56,17 @@ class FailingServer:
         self._workspace: Workspace | None = None
         self._fired: Callable[[], bool] = lambda: False
         self._undo: Callable[[], object] = lambda: None
-        """Ends what the plan that is followed does to the server."""
+        """Ends what the current plan does to the server."""
 
     def visit(self, workspace: Workspace) -> None:
-        """Visit a workspace: what follows is about it."""
+        """Turn to a workspace: all later calls are about it."""
         self._workspace = workspace
 
     @contextmanager
     def counting(self) -> Iterator[ServerWrites]:
-        """What was written in a block, and committed; filled in after it.
+        """Count the writes and commits of a block; the result is filled in after it.
 
-        It has but a reason if the server cannot be made to fail, or a table was locked.
+        The result only has a reason if the server cannot be made to fail, or if a table was locked.
         """
         found = ServerWrites()
         lease = self._lease()
@@ -83,7 +84,7 @@ class FailingServer:
 
     @contextmanager
     def following(self, plan: Plan) -> Iterator[None]:
-        """Follow one plan for the length of a block.
+        """Fail the server by a plan, for the length of a block.
 
         Raises:
             NotSettled: the server could not be made to fail, as where a table is locked.
@@ -105,7 +106,7 @@ class FailingServer:
             raise NotSettled(str(problem)) from problem
 
     def disarm(self) -> None:
-        """End what is done to the server: nobody waits for the call that it is done to any more."""
+        """Undo what was done to the server: nobody waits any more for the call that it was for."""
         undo, self._undo = self._undo, lambda: None
         with suppress(ServerError):
             undo()
@@ -133,7 +134,7 @@ class FailingServer:
 
     @contextmanager
     def _standing_still(self, plan: Plan) -> Iterator[None]:
-        """The server stands still until the operation has ended, or does nothing but wait."""
+        """Stop the server in the block, until the operation has ended, or only waits."""
         worker = self._caller.worker
         with closing(self._lease()) as lease:
             self._undo = lambda: self._beside(Lease.thaw)
@@ -155,7 +156,7 @@ class FailingServer:
 
     @contextmanager
     def _dying(self, plan: Plan) -> Iterator[None]:
-        """The server is killed at a message, and runs again when the block ends."""
+        """Kill the server at a message in the block; it runs again when the block ends."""
         files = self._files
         assert files is not None
         broken = replace(plan, fault=BREAKS[plan.place.moment])
@@ -168,11 +169,13 @@ class FailingServer:
                 self._wait(lease.wait_until_ready)
 
     def has_fired(self) -> bool:
-        """Return whether the plan that was followed last has failed a write, or the server."""
+        """Return whether the latest plan has failed a write, or the server."""
         return self._fired()
 
     def _wait(self, work: Callable[[], object]) -> None:
-        """Do it beside: it is not the saver that does not answer."""
+        """Do the work in another thread, and note meanwhile that it is not the saver which does not
+        answer.
+        """
         with ThreadPoolExecutor(1) as beside:
             done = beside.submit(work)
             while not wait([done], _BEAT_S).done:
@@ -184,6 +187,6 @@ class FailingServer:
         return Lease(self._address, WantedPlace(name=self._workspace.name))
 
     def _beside(self, deed: Callable[[Lease], object]) -> None:
-        """Have it done while a thread that may hang has a lease of its own."""
+        """Do the deed with a new lease, as another thread may hang with its own."""
         with closing(self._lease()) as lease:
             deed(lease)

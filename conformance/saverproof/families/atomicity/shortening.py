@@ -1,4 +1,4 @@
-"""The same flaw on the smallest store that shows it, and by the plainest fault."""
+"""Finds the same flaw on the smallest store that shows it, by the plainest fault."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ SMALL = tuple(
         ("a checkpoint", (*small.ONE, SetUp())),
     )
 )
-"""Stores with nothing in them that could be left out, the smallest first for each operation."""
+"""Stores from which nothing could be left out, for each operation the smallest first."""
 
 
 def shortened(bench: FaultBench, found: Found, stack: ExitStack, budget: Budget) -> list[Found]:
-    """Smaller trials that break the same contract, the plainest first; at worst the one given."""
+    """Return smaller trials that break the same contract, the plainest first; at worst the given
+    one.
+    """
     injection, scenario = found.injection, found.sweep.scenario
     if injection is None or not budget.has_room(share=SHORTENED_WITHIN):
         return [found]
@@ -65,7 +67,7 @@ def shortened(bench: FaultBench, found: Found, stack: ExitStack, budget: Budget)
 
 
 def _shown(sweep: FaultSweep, found: Found, budget: Budget) -> Iterator[Found]:
-    """Trials with other faults than I/O's that come to the same verdict."""
+    """Yield trials with faults other than I/O errors that have the same verdict."""
     assert found.injection is not None
     kinds = {found.injection.kind} if found.injection.kind in _ALONE else {"client", "engine"}
     places = sweep.counted.places

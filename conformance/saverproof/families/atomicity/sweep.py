@@ -34,8 +34,8 @@ from saverproof.savers.execution.settled_calls import awaiting
 from saverproof_faults import Fault, Places, Plan, count_awaits
 
 _THROUGHOUT = frozenset({Fault.DISK_FULL, Fault.READ_ONLY})
-"""Of these an operation has one place, which an even choice among hundreds seldom takes; a saver
-may treat each as an error of its own.
+"""Faults that have only one place in an operation, so that an even choice among hundreds would
+seldom take it. A saver may treat each as an error of its own.
 """
 
 
@@ -51,7 +51,7 @@ class CleanRun:
     unseen: bool = False
     """Whether files changed, and no layer saw who changed them."""
     unseen_writes: str = ""
-    """Why nobody could see what a server wrote."""
+    """Why it is not known what a server wrote."""
 
 
 @dataclass(slots=True)
@@ -70,17 +70,17 @@ class FaultSweep:
     earlier: EarlierCalls
 
     def inject(self, injection: Injection, observation: TrialObservation) -> None:
-        """One trial, on the worker's thread, which fills in ``observation`` as it goes on."""
+        """Make one trial, on the worker's thread; ``observation`` is filled in as it goes on."""
         trial = FaultTrial(
             self.bench, self.scenario, self.store, observation, self.judge.surely_wrong
         )
         trial.run(lambda running: inject(running, injection))
 
     def tried(self, injection: Injection) -> TrialObservation:
-        """One trial. That a call never returned is part of what was seen.
+        """Make one trial. If a call never returned, that is part of the observation.
 
         Raises:
-            SlowError: a call took so long that nothing is known.
+            SlowError: a call took so long that nothing can be said.
         """
         observation = TrialObservation()
         try:
@@ -95,7 +95,7 @@ class FaultSweep:
         return observation
 
     def verdict(self, injection: Injection, observation: TrialObservation) -> FaultVerdict:
-        """The verdict on what was seen."""
+        """Return the verdict on the observation."""
         verdict = self.judge.judge(observation)
         if injection.plan is not None and injection.plan.fault in DEATHS:
             verdict = self.earlier.judge(injection.plan.fault, observation, verdict)
@@ -110,10 +110,11 @@ class FaultSweep:
 
 
 def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
-    """Of what sort a trial is: of each, one at least is made. Where the server refuses to write,
-    that is each table, or prefix of keys, of each operation; where the caller is interrupted, or
-    the whole database is full or takes no writes, each operation; where a first opening fails below
-    the driver, each sort of call.
+    """Return the sort of a trial. At least one trial of each sort is made.
+
+    If the server refuses to write, the sort is the operation and the table, or prefix of keys. If
+    the caller is interrupted, or the whole database is full or read-only, it is the operation. If a
+    first opening fails below the driver, it is the kind of call.
     """
     sweep, injection = tried
     if injection.kind == "io" and sweep.scenario.makes_the_store:
@@ -128,10 +129,10 @@ def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
 def swept(
     bench: FaultBench, scenario: FaultScenario, stack: ExitStack, *, also_lasting: bool
 ) -> FaultSweep:
-    """Prepare a scenario, run it clean, and list what can be failed.
+    """Prepare a scenario, run it without faults, and list what can be failed.
 
     Raises:
-        NoCleanRunError: it cannot be judged, since it does not work.
+        NoCleanRunError: the scenario does not work without faults, and cannot be judged.
         OpeningError: the saver could not be opened.
     """
     store = stack.enter_context(prepared(scenario, bench))
@@ -192,7 +193,9 @@ def _count(trial: FaultTrial, counted: CleanRun) -> None:
 
 
 def _count_values(trial: FaultTrial, counted: CleanRun) -> None:
-    """In a run of its own: with a serializer that it does not know a saver may do other things."""
+    """Count the serialized values in a run of its own: with an unknown serializer, a saver may do
+    other things.
+    """
     with serializing(trial.driver.saver, 0) as serializer:
         trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
@@ -207,7 +210,9 @@ def _awaits(trial: FaultTrial) -> tuple[Plan, ...]:
 
 
 def _unstored(references: References, judge: FaultJudge) -> FaultVerdict | None:
-    """A clean run whose operation returned while others do not see it: no fault is needed."""
+    """Return the verdict on a clean run whose operation returned while others do not see its
+    effect: no fault is needed.
+    """
     after = references.after
     own, fresh = after.snapshots.get(Viewpoint.OWN), after.snapshots.get(Viewpoint.FRESH)
     if references.before is after or own is None:

@@ -28,10 +28,10 @@ Wrong = Callable[[TrialObservation], bool]
 
 @dataclass(slots=True)
 class FaultTrial:
-    """One run of a scenario. Everything here happens on the worker's thread.
+    """One run of a scenario. All methods run on the worker's thread.
 
-    ``operate`` makes the operation, however it is counted or failed, and fills in how it ended;
-    ``wrong`` is asked after each look: what is surely wrong is not looked at any further.
+    ``operate`` makes the operation, with or without a fault, and records how it ended. ``wrong`` is
+    asked after each look: once something is surely wrong, no more looks are taken.
     """
 
     bench: FaultBench
@@ -70,7 +70,7 @@ class FaultTrial:
         return observation
 
     def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, OutsideView]:
-        """Open the saver, unless opening is what is failed, and see the store as it is."""
+        """Open the saver, unless the opening is what fails, and read the store as it is."""
         bench = self.bench
         self._stack, self._workspace = stack, workspace
         if bench.server is not None:
@@ -94,7 +94,7 @@ class FaultTrial:
         return self._driver
 
     def open(self) -> None:
-        """Open the saver under test, and set it up as each start of an application does."""
+        """Open the saver under test, and set it up, as an application does when it starts."""
         self.bench.worker.say("opening the saver")
         bench = self.bench
         saver = self._stack.enter_context(opened(bench.target, self.workspace, bench.loop))
@@ -110,19 +110,19 @@ class FaultTrial:
 
     @property
     def databases(self) -> tuple[str, ...]:
-        """The files of the store that are databases of Python's own SQLite."""
+        """Return the files of the store that are databases of Python's own SQLite."""
         return self.store.databases
 
     @property
     def workspace(self) -> Workspace:
-        """Where this trial's copy of the store is."""
+        """The workspace with this trial's copy of the store."""
         assert self._workspace is not None
         return self._workspace
 
     # --- the operation ---------------------------------------------------------------------
 
     def operation(self) -> None:
-        """The scenario's operation; raises what it raises."""
+        """Make the scenario's operation. Raises what it raises."""
         if self.is_setup:
             self.open()
         else:
@@ -160,7 +160,7 @@ class FaultTrial:
             observation.transactions = tuple(text.replace(folder, "") for text in left)
 
     def _look_on(self, workspace: Workspace) -> None:
-        """The looks and writes that follow while the saver is open."""
+        """Look and write while the saver is open."""
         observation, settled = self.observation, self.store.settled
         if self._driver is not None:
             self._own(Viewpoint.OWN, Wanted(self._keys))
@@ -182,10 +182,11 @@ class FaultTrial:
         self._use(settled.puts)
 
     def _look_freshly(self, workspace: Workspace) -> None:
-        """Have another saver look and write, or another connection commit if that says as much.
+        """Have another saver look and write. If that would show nothing new, another connection
+        commits instead.
 
-        Where no table has changed and no transaction is open, the store is the one that the clean
-        runs had before the operation, of which a fresh saver has shown what it shows.
+        It would show nothing new if no table has changed and no transaction is open: the store is
+        then as in the clean runs before the operation, and a fresh saver's look at it is known.
         """
         observation, settled = self.observation, self.store.settled
         known = self._paths and observation.changed == () and not observation.transactions
@@ -198,7 +199,7 @@ class FaultTrial:
             )
 
     def _use(self, puts: tuple[SettledCall, ...]) -> None:
-        """Put again what is missing, call the operation once more, and see what comes of it."""
+        """Put missing checkpoints again, call the operation once more, and look at the result."""
         observation = self.observation
         there = observation.snapshots[Viewpoint.OWN_LATER].keys()
         missing = tuple(call for call in puts if call.key not in there)
@@ -229,7 +230,7 @@ class FaultTrial:
     def _freshly(
         self, workspace: Workspace, wanted: Wanted, then: tuple[SettledCall, ...]
     ) -> Snapshot:
-        """Return what a saver sees that is opened now; it makes these calls, too."""
+        """Return what a saver sees that is opened now. That saver also makes the calls ``then``."""
         bench = self.bench
         if not bench.target.durable:
             return Snapshot()
@@ -261,7 +262,9 @@ class FaultTrial:
 
     @property
     def _keys(self) -> tuple[Key, ...]:
-        """The latest ones first: that is what an application asks for after a failure."""
+        """The checkpoints to read, the latest ones first, as an application asks for those after a
+        failure.
+        """
         return (*self.store.latest, *self.store.keys)
 
     @property
@@ -274,11 +277,11 @@ class FaultTrial:
 
     @property
     def _left(self) -> Wanted:
-        """What is left once the saver was closed; what was written last, too."""
+        """Return what is left once the saver was closed, also of what was written last."""
         return Wanted(self.store.latest, (*self._threads, UNRELATED), self._among_all)
 
     @property
     def _among_all(self) -> bool:
-        """Whether the store holds nothing but its own workspace's."""
+        """Whether the store holds nothing but the data of its own workspace."""
         ref = self.bench.target.ref
         return ref is None or not ref.shares_store

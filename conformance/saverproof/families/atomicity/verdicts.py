@@ -1,4 +1,4 @@
-"""What a trial came to: the contract that it shows to be broken, if any."""
+"""The verdict on a trial: the contract that it shows to be broken, if any."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class FaultVerdict:
-    """What a trial came to; ``contract`` None means that nothing is wrong.
+    """The verdict on a trial; ``contract`` None means that nothing is wrong.
 
-    ``outcome`` is one of the words of a report: clean, held, torn, lost, late, stuck, not-fired.
-    ``unseen`` are the contracts of which the trial tells nothing: what they speak of was not looked
-    at, or nobody could.
+    ``outcome`` is one of a report's words: clean, held, torn, lost, late, stuck, not-fired.
+    ``unseen`` are the contracts of which the trial says nothing, because nobody looked, or nobody
+    could.
     """
 
     outcome: str
@@ -50,5 +50,5 @@ class FaultVerdict:
 def broken(
     contract: str, summary: str, expected: str = "what the call stores", observed: str = ""
 ) -> FaultVerdict:
-    """The verdict that a contract is broken."""
+    """Return the verdict that a contract is broken."""
     return FaultVerdict(_OUTCOMES[contract], contract, summary, expected, observed)

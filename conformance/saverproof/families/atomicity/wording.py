@@ -1,4 +1,4 @@
-"""What a look shows, in words: where it is neither as before nor as after, and how it differs."""
+"""Puts into words how a look differs from the states before and after the operation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS = {mint(number): number for number in range(1, 30)}
 
 
 def place(key: Key) -> str:
-    """A checkpoint as programs call it."""
+    """Return the name of a checkpoint in programs."""
     thread, namespace, checkpoint = key
     inside = f", namespace {namespace!r}" if namespace else ""
     named = "the latest checkpoint" if is_latest(key) else f"checkpoint {_number(checkpoint)}"
@@ -27,7 +27,7 @@ def _number(checkpoint: str) -> str:
 
 
 def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str:
-    """Each checkpoint on which the operation has left, or should have left, its mark."""
+    """Return each checkpoint that the operation has changed, or should have changed, in words."""
     before, after = references.before.snapshots[like], references.after.snapshots[like]
     lines = []
     for key, state in apart(references, snapshot, like):
@@ -49,8 +49,8 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
 
 
 def _in_listings(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """The checkpoints that the listing of their thread shows otherwise than a read by id does, but
-    for those of which a clean run does so.
+    """Yield the checkpoints that their thread's listing shows differently from a read by id. Those
+    that also differ in a clean run are left out.
     """
     usual = _unlike_in_listing(before).keys() | _unlike_in_listing(after).keys()
     for key, how in _unlike_in_listing(snapshot).items():
@@ -70,8 +70,8 @@ def _unlike_in_listing(look: Snapshot) -> dict[Key, str]:
 
 
 def _among_all(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """The checkpoints that list(None) shows and the listing of their thread does not, or the other
-    way round, but for those of which a clean run does so.
+    """Yield the checkpoints that list(None) shows and their thread's listing does not, or the other
+    way round. Those of which that is so in a clean run are left out.
     """
     usual = _unlike_in_all(before) | _unlike_in_all(after)
     for key in sorted(k for k in _unlike_in_all(snapshot) - usual if not is_latest(k)):

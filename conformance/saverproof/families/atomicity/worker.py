@@ -1,4 +1,6 @@
-"""A thread in which the saver is called, and which can be given up if a call never returns."""
+"""Runs the thread in which the saver is called, and which can be given up if a call never
+returns.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ from saverproof_faults import was_injected
 T = TypeVar("T")
 
 PATIENCE_S = 6.0
-"""Seconds for which nothing moves before a call of a saver, on a store that nobody else uses, has
-hung. More than the five that Python's connections to SQLite wait for a lock by default.
+"""Seconds without any progress after which a call of a saver, on a store that nobody else uses,
+counts as hung. By default, Python's connections to SQLite wait five seconds for a lock.
 """
 LIMIT_S = 30.0
-"""Seconds that a stage may take in which something does move; then nothing is known of it."""
+"""Seconds that a stage may take if there is progress; nothing is judged of a longer one."""
 _POLL_S = 0.1
 NAME = "saverproof-faults"
-"""What the threads of workers are called."""
+"""The name of the workers' threads."""
 
 
 class UnansweredError(Exception):
@@ -30,15 +32,15 @@ class UnansweredError(Exception):
 
 
 class HungError(UnansweredError):
-    """It never will: nothing moves any more."""
+    """The call will never return: nothing moves any more."""
 
 
 class SlowError(UnansweredError):
-    """It may still: nothing is known of it."""
+    """The call may still return: nothing can be said of it."""
 
 
 class AbandonedError(BaseException):
-    """Ends what a worker that was given up still does, should its call return after all."""
+    """Ends the work of a worker that was given up, should its call return after all."""
 
 
 class Worker:
@@ -51,7 +53,9 @@ class Worker:
         self.patience_s = patience_s
         self.abandoned = False
         self.rescue: Callable[[], object] | None = None
-        """What may help a call that does not return; done once, before it is given up."""
+        """An action that may help a call which does not return; it is done once, before the worker
+        is given up.
+        """
         self._stage = "starting"
         self._stages = 0
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -60,7 +64,7 @@ class Worker:
 
     @property
     def is_here(self) -> bool:
-        """Whether the thread that asks is the worker's own."""
+        """Whether the current thread is the worker's own."""
         return threading.current_thread() is self._thread
 
     def _serve(self) -> None:
@@ -68,7 +72,7 @@ class Worker:
             work()
 
     def say(self, stage: str) -> None:
-        """Note what is called next. Raises AbandonedError if nobody waits for it any more."""
+        """Record what is called next. Raises AbandonedError if nobody waits for it any more."""
         if self.abandoned:
             raise AbandonedError
         heartbeat.beat(0)
@@ -76,12 +80,12 @@ class Worker:
         self._stages += 1
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do the work on the worker's thread, and give what it gives or raise what it raises.
+        """Do the work on the worker's thread. Return its result, or raise its error.
 
         Raises:
             HungError: nothing has moved for as long as the worker's patience lasts.
-            SlowError: something moved, but a stage took longer than any should. The worker is of
-                no more use after either.
+            SlowError: something moved, but a stage took too long. After either error the worker
+                cannot be used again.
         """
         answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
 
@@ -112,7 +116,7 @@ class Worker:
             return value  # type: ignore[return-value]
 
     def _is_rescued(self, movement: MovementWatch) -> bool:
-        """Return whether something was done, now that a call seems not to return."""
+        """Try the rescue action if a call seems not to return. Return whether it was tried."""
         rescue, late = self.rescue, movement.total_s >= LIMIT_S
         if rescue is None or not (late or movement.for_ever(self.patience_s)):
             return False
@@ -130,9 +134,9 @@ class Worker:
             raise SlowError(f"{self._stage}: no answer in {LIMIT_S:g} s, but something still moves")
 
     def close(self) -> None:
-        """Let the thread end; one that hangs ends with the process.
+        """End the thread; a thread that hangs ends with the process.
 
-        One that was given up may be on its way, and must not be heard in what comes next.
+        A worker that was given up may still be running, and must not be heard in what comes next.
         """
         self._work.put(None)
         self._thread.join(self.patience_s if self.abandoned else None)
@@ -144,7 +148,7 @@ def any_left() -> bool:
 
 
 def call_quietly(action: Callable[[], Any]) -> BaseException | None:
-    """Do it; gives the exception instead of raising it, unless nobody waits any more."""
+    """Do the action. Return its exception instead of raising it, unless nobody waits any more."""
     try:
         action()
     except AbandonedError:

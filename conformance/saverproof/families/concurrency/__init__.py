@@ -1,1 +1,1 @@
-"""Judges a saver that several callers use at once: threads, tasks, savers and processes."""
+"""Judges a saver that is used at once by several threads, tasks, saver objects or processes."""

@@ -1,4 +1,6 @@
-"""Plays two savers on one store, one of which writes, and judges whether the other keeps up."""
+"""Plays two savers on one store: one writes, and the kit judges whether the other sees the
+changes.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ SCENE = "instances"
 
 
 class Reader(StrEnum):
-    """Where the saver is that is asked; its names are those of points of an axis."""
+    """Where the saver that is asked runs. The names are those of points of an axis."""
 
     BESIDE = "a saver opened before"
     ELSEWHERE = "another process"
@@ -61,9 +63,9 @@ def _put(
 
 
 def _counted(number: int) -> steps.Put:
-    """Put a checkpoint again, as long as with any other number of two digits.
+    """Put a checkpoint again, with a count of two digits, so that its length is always the same.
 
-    Only its metadata differ: a new value may be kept beside the old one.
+    Only its metadata differ: a saver may keep a new channel value beside the old one.
     """
     metadata = {"source": "loop", "run_id": "run-2", "count": number}
     return replace(_put("a", 4, 2), changes=(), metadata=metadata)
@@ -117,7 +119,9 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A scene: what is changed and asked, and by whom; of a single question in an artefact."""
+    """A scene: the changes, the questions, and who makes them. In an artefact it has one
+    question.
+    """
 
     reader: Reader
     changes: steps.Program
@@ -143,7 +147,7 @@ class Asking:
 def agree(
     bench: CallerBench, reader: Reader, able: Collection[str], record: SceneRecord, log: AxisLog
 ) -> None:
-    """Let one saver make every change, and ask another every question after each."""
+    """Let one saver make every change, and ask another saver every question after each change."""
     changes, questions = (
         [one for one in parts if one.needs is None or one.needs in able]
         for parts in (CHANGES, QUESTIONS)
@@ -161,7 +165,7 @@ def agree(
 
 
 def again(bench: CallerBench, asking: Asking, record: SceneRecord) -> None:
-    """Play what an artefact has."""
+    """Play the scene of an artefact again."""
     for stale in play(bench, asking, record)["stale"]:
         if _is_sure(asking, stale):
             record.saw([problem_of(asking, stale)], asking.to_json())
@@ -169,7 +173,7 @@ def again(bench: CallerBench, asking: Asking, record: SceneRecord) -> None:
 
 
 def play(bench: CallerBench, asking: Asking, record: SceneRecord) -> Mapping[str, Any]:
-    """Return what the processes saw, and why nothing, or not all, is known where that is so."""
+    """Return what the processes saw. The tally is told why anything could not be judged."""
     tally = record.tally
     record.scenes[f"changes seen by {asking.reader.value}"] += 1
     results = list(_results(bench, asking))
@@ -216,7 +220,9 @@ def _values(results: Iterable[TrialResult | View]) -> list[Mapping[str, Any]]:
 
 
 def _stale(values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The answers that differed, those after the last change with what a third process says."""
+    """Return the answers that differed. An answer after the last change also has a third process's
+    answer.
+    """
     answers: list[list[str]] = next(
         (value["answers"] for value in values if "answers" in value), []
     )
@@ -228,7 +234,7 @@ def _stale(values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_sure(asking: Asking, stale: Mapping[str, Any]) -> bool:
-    """Return whether one that is not the reader has decided that the writer is right."""
+    """Return whether a saver other than the reader has confirmed what the writer answers."""
     last = stale["at"][0] == len(asking.changes) - 1
     return asking.reader is Reader.BESIDE or (last and stale["third"] == stale["said"])
 
@@ -242,7 +248,9 @@ _MOST_TRIED = 3
 def _show(
     bench: CallerBench, asking: Asking, found: Sequence[Mapping[str, Any]], record: SceneRecord
 ) -> None:
-    """Keep the first of them that is sure, by the shortest program; it is counted as a problem."""
+    """Record the first stale answer that is sure, with its shortest program, and count it as a
+    problem.
+    """
     differences = record.tally.differences
     differences.note(INSTANCES, len(found) - 1)
     for stale in found[:_MOST_TRIED]:
@@ -260,7 +268,9 @@ def _show(
 def _shortened(
     bench: CallerBench, asking: Asking, stale: Mapping[str, Any]
 ) -> tuple[Asking, Mapping[str, Any]] | None:
-    """The shortest program whose last change shows it, by one question; None: not sure."""
+    """Return the shortest scene of one question whose last change shows the stale answer; None if
+    unsure.
+    """
     change, question = stale["at"]
     known = [(asking, stale)] if _is_sure(asking, stale) else []
 
@@ -296,7 +306,7 @@ def _has_lost_its_parent(step: steps.Step, model: Model) -> bool:
 
 
 def problem_of(asking: Asking, stale: Mapping[str, Any]) -> Problem:
-    """A stale answer as a breach, with all that was done before."""
+    """Return a stale answer as a breach, with all that was done before."""
     change, number = stale["at"]
     question = describe(asking.questions[number])
     where = "in another process" if asking.reader is Reader.ELSEWHERE else "on the same store"

@@ -1,4 +1,4 @@
-"""What one caller alone is shown by the same calls: what is wrong then says nothing of callers."""
+"""Makes the same calls with one caller: what is wrong then is no flaw of concurrency."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _ORDERS: tuple[Callable[[TimedCall], int], ...] = (
     lambda event: event.ended,
     lambda event: event.began,
 )
-"""The orders in which the calls of a history are made once more: each call may have taken effect at
-any moment between.
+"""The orders in which one caller repeats the calls of a history: each call may have taken effect at
+any moment between its beginning and its end.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class OneCaller:
-    """What a saver makes of calls that nobody disturbs. ``wrong`` are the problems of a rehearsal:
-    of such sorts nothing is asked when there are more callers.
+    """What a saver does when one caller makes the calls. ``wrong`` are the problems of this
+    rehearsal. Problems of the same sort are ignored in histories of several callers.
     """
 
     semantics: Semantics = USUAL
     wrong: tuple[Problem, ...] = ()
     known: frozenset[str] = field(init=False)
-    """The sorts of those problems."""
+    """The sorts of the problems in ``wrong``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", frozenset(problem.sort for problem in self.wrong))
@@ -48,9 +48,10 @@ class OneCaller:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """The problems of a history: those that only callers have, and those that one alone has too.
+    """The problems of a history, divided: those that only several callers have, and those that one
+    caller has as well.
 
-    ``calls`` are the calls by which one caller has them.
+    ``calls`` are the calls by which one caller has such problems.
     """
 
     of_callers: list[Problem]
@@ -61,8 +62,8 @@ class Divided:
 def divided(
     bench: CallerBench, played: Played, problems: Sequence[Problem], alone: OneCaller
 ) -> Divided:
-    """Make the calls of a history once more, one after the other by one caller, and look which of
-    its problems show there as well.
+    """Repeat the calls of a history with one caller, one after the other, and see which of the
+    problems show there as well.
     """
     left, calls = list(problems), played.script
     for order in _ORDERS:
@@ -84,7 +85,7 @@ def divided(
 
 
 def in_turn(played: Played, order: Callable[[TimedCall], int]) -> CallPlan:
-    """The calls of a history by one caller, in an order that it may have had."""
+    """Return a plan in which one caller makes the calls of a history in this order."""
     during = sorted((e for e in played.events if e.phase is Phase.DURING), key=order)
     made: list[Operation] = [event.operation for event in during]
     return played.script.by_one(tuple(made))

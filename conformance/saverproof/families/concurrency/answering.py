@@ -1,4 +1,4 @@
-"""The second of two processes that meet: it does what the first one asks for."""
+"""Runs in the second of two processes that meet: it does what the first process asks for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from saverproof.programs.steps.codec import encode
 HERE, ELSEWHERE = 0, 1
 """The numbers of the two processes."""
 Answer: TypeAlias = Callable[[Any], object]
-"""What is called with each message that comes."""
+"""A function that is called with each message from the first process."""
 Answering: TypeAlias = Callable[[ScenePart, Any, Messages], AbstractContextManager[Answer]]
-"""Makes it, of a scene, its saver and the messages."""
+"""A function that makes an :data:`Answer` for a scene, its saver and its messages."""
 
 
 def answer_all(arguments: Mapping[str, Any], answering: Answering) -> dict[str, Any]:

@@ -31,7 +31,9 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
 
 DEADLINE_S = LIMIT_S + 6.0
-"""Longer than any scene watches itself: a process that gets here could not even run its watch."""
+"""Longer than the time limit of any scene: a process that takes longer could not even run its
+watch.
+"""
 
 CHILDREN = (
     calls_elsewhere,
@@ -53,7 +55,7 @@ CHILDREN = (
 
 @dataclass(frozen=True, slots=True)
 class CallerBench:
-    """A target, and the process that those of its scenes are forked from."""
+    """A target, and the process from which the processes of its scenes are forked."""
 
     plan: ItemPlan
     target: Target
@@ -63,9 +65,9 @@ class CallerBench:
     @classmethod
     @contextmanager
     def of(cls, plan: ItemPlan, target: Target) -> Iterator[Self]:
-        """Start that process; it ends with the block.
+        """Start the process from which others are forked; it ends with the block.
 
-        Raises HarnessError where it cannot be started.
+        Raises HarnessError where the process cannot be started.
         """
         with harness_for(plan, CHILDREN) as harness:
             yield cls(plan, target, Path(plan.folder), harness)
@@ -77,7 +79,7 @@ class CallerBench:
 
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
-        """A new store, as arguments for bodies."""
+        """Make a new store, as arguments for the functions of its processes."""
         with fresh_workspace(self.folder, self.target) as workspace:
             yield {
                 "target": self.plan.target,
@@ -94,14 +96,16 @@ class CallerBench:
         return self.writers([(body, one) for one in arguments])
 
     def writers(self, parts: Sequence[tuple[Body, Mapping[str, Any]]]) -> list[TrialResult]:
-        """The same where each process has a part of its own."""
+        """Play a scene in several processes that begin together, each with its own function and
+        arguments.
+        """
         writers = [Writer(body, arguments) for body, arguments in parts]
         return self.harness.together(writers, deadline_s=DEADLINE_S)
 
     def looked(self, body: Body, arguments: Mapping[str, Any]) -> View:
-        """Do something in one more process, before or after the others."""
+        """Run a function in one more process, before or after the scene."""
         return self.looked_at_each(body, [arguments])[0]
 
     def looked_at_each(self, body: Body, each: Sequence[Mapping[str, Any]]) -> list[View]:
-        """The same with each of these arguments, all at once."""
+        """Run a function in several processes at once, one for each of the arguments."""
         return self.harness.looks(body, each, deadline_s=DEADLINE_S)

@@ -29,7 +29,9 @@ from saverproof.savers.execution.driver import ApiDriver, AwaitedDriver
 
 CHANNELS = ("count", "notes")
 MOST_NUMBERS = 400
-"""Numbers of one place: those of the next are above, so that no id stands in two namespaces."""
+"""The most checkpoints of one place. The numbers of the next place are higher, so that no id stands
+in two namespaces.
+"""
 _WIDTH = 60
 
 
@@ -46,7 +48,7 @@ class Caller:
         self._tick = tick
 
     def call(self, operation: Operation) -> None:
-        """Make a call and keep what came of it."""
+        """Make a call, and record its times and its answer."""
         UPKEEP.set(operation.kind.maintains)
         began = time.monotonic_ns()
         try:
@@ -57,7 +59,9 @@ class Caller:
             self._keep(operation, began, answer)
 
     async def await_call(self, operation: Operation) -> None:
-        """The same with a driver whose answers are awaited."""
+        """Make a call with a driver whose answers are awaited, and record its times and its
+        answer.
+        """
         UPKEEP.set(operation.kind.maintains)
         began = time.monotonic_ns()
         try:
@@ -111,7 +115,9 @@ class Caller:
                 return self._set_up()
 
     def _set_up(self) -> Any:
-        """``setup`` is no part of the base class: many have it, in one form, whatever the API."""
+        """Call ``setup``, sync or async. It is not in the base class: many savers have one form of
+        it for both APIs.
+        """
         setup = getattr(self._driver.saver, "setup", _nothing)
         awaited = inspect.iscoroutinefunction(setup)
         if isinstance(self._driver, AwaitedDriver):
@@ -120,11 +126,11 @@ class Caller:
 
 
 def _nothing() -> None:
-    """In place of what a saver does not have."""
+    """Stand in for a method that the saver does not have."""
 
 
 def minted(saver: Any) -> list[Any]:
-    """Versions of the saver's own making, each the next of the one before."""
+    """Return versions that the saver makes, each from the one before."""
     versions: list[Any] = []
     current = None
     for _ in range(VERSIONS):
@@ -143,7 +149,7 @@ def config_of(operation: Operation) -> dict[str, Any]:
 
 
 def put_call(operation: Operation, versions: Sequence[Any]) -> PutCall:
-    """The arguments of a put: every part of it names its tag."""
+    """Return the arguments of a put: every part of the checkpoint names the put's tag."""
     thread, namespace = PLACES[operation.place]
     configurable = {"thread_id": thread, "checkpoint_ns": namespace}
     if operation.number != KNOWN[0]:
@@ -175,7 +181,9 @@ def put_call(operation: Operation, versions: Sequence[Any]) -> PutCall:
 
 
 def put_writes_call(operation: Operation) -> PutWritesCall:
-    """The arguments of a put_writes: each value names the batch's tag and its place in it."""
+    """Return the arguments of a put_writes: each value names the batch's tag and its position in
+    the batch.
+    """
     writes = [
         (CHANNELS[place % len(CHANNELS)], f"w{operation.tag}.{place}")
         for place in range(operation.count)
@@ -184,8 +192,8 @@ def put_writes_call(operation: Operation) -> PutWritesCall:
 
 
 def _id(operation: Operation, number: int) -> str:
-    """The id of a checkpoint of the operation's place. Threads of rounds share theirs, namespaces
-    do not.
+    """Return a checkpoint's id. The threads of all rounds use the same ids; two namespaces never
+    do.
     """
     place = operation.place
     return mint((place % 2 if place >= FIRST_OF_ROUNDS else place) * MOST_NUMBERS + number)
@@ -202,7 +210,7 @@ def _tasks() -> dict[str, int]:
 
 
 def shown_of(found: Any) -> ShownTuple:
-    """Return what a tuple shows, whatever it is."""
+    """Return the parts of a tuple that are compared, however odd the tuple is."""
     try:
         values = found.checkpoint.get("channel_values", {})
         parts = (*(_text(values.get(name)) for name in CHANNELS), _text(found.metadata.get("said")))

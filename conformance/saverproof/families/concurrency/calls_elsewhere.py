@@ -1,4 +1,6 @@
-"""Has another process make calls on whole threads, and hold them, beside graphs in this one."""
+"""Has another process call operations on whole threads, and hold them, beside graphs in this
+process.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
 _NAP_S = 0.05
-"""How often it is said that a write which waits is no hang: what watches waits for seconds."""
+"""Seconds between two signs of life while a write waits. Without them the watch would take a write
+that waits for a hang.
+"""
 _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "found"
 
 
@@ -34,7 +38,8 @@ _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "
 class CallsElsewhere:
     """Has the other process call its saver, one call at a time.
 
-    ``own`` makes the writes of this process beside them. ``raised`` lists what the calls raised.
+    ``own`` makes the writes of this process beside those calls. ``raised`` lists what the calls
+    raised.
     """
 
     own: HeldCalls
@@ -55,7 +60,9 @@ class CallsElsewhere:
         return HeldElsewhere(self._messages, self.raised)
 
     def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
-        """Return places of the call at which a write of this process can overtake it."""
+        """Return places of the call at which a write of this process can be answered before the
+        call.
+        """
         self._messages.send({"call": call, "most": most})
         while (said := self._messages.receive())["said"] == _WRITE:
             written = self.own.begun(write)
@@ -70,8 +77,8 @@ class CallsElsewhere:
 class HeldElsewhere:
     """A call in the other process.
 
-    ``overtaken`` says whether all that went on beside it was over before it went on; it is known
-    once the call has ended.
+    ``overtaken`` says whether all that was done beside the call was over before the call went on;
+    it is known once the call has ended.
     """
 
     _messages: Messages
@@ -134,7 +141,9 @@ class _Answering:
         return self.held.probed(call, Probing(self._written, MARGIN_ELSEWHERE, writer), most)
 
     def _written(self) -> concurrent.futures.Future[Any]:
-        """Have the process of the graphs write, which knows of no lock in this one."""
+        """Have the process of the graphs make a write, as it knows nothing of the locks of this
+        process.
+        """
         written: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
         def ask() -> None:

@@ -25,7 +25,7 @@ class ChangesElsewhere:
 
     _messages: Messages
     _asking: threading.Lock = field(default_factory=threading.Lock)
-    """One thread at a time is told what it asked for."""
+    """Held while one thread sends a request and waits for its answer."""
 
     @classmethod
     @contextmanager

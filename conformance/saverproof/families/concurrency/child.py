@@ -1,4 +1,4 @@
-"""What runs in the processes of histories: callers that begin together, and what they were told.
+"""Runs in the processes of histories: callers that begin together, and the answers that they get.
 
 Every function is called by ``saverproof_faults.kill`` as 'module:function' with plain data.
 """
@@ -40,9 +40,11 @@ User = tuple[Any, int, Sequence[Operation]]
 
 _OPENINGS = 20
 _NAP_S = 0.05
-"""A second in all, in which any process is done that opens a store, or closes it."""
+"""Seconds between two tries to open a saver. All tries take a second, in which any other process
+has opened or closed the store.
+"""
 BEFORE, AFTER = -1, -2
-"""The callers that are alone, at first and in the end."""
+"""The numbers of the single callers at the beginning and at the end."""
 
 
 class ScenePart:
@@ -62,14 +64,16 @@ class ScenePart:
         self.ids = ids_for(self.target, self.workspace)
 
     def is_targets_own(self, error: OpeningError) -> bool:
-        """Return whether a statement of the target's function raised, and none of the saver's."""
+        """Return whether an error was raised by the target's function itself, not by the saver's
+        code.
+        """
         cause = error.__cause__
         return cause is not None and raised_in(self.target.open, cause)
 
     @contextmanager
     def saver(self) -> Iterator[Any]:
-        """A saver on the store. Where others are in the way of opening it, which is for races of
-        first calls to judge, it is opened a moment later.
+        """Open a saver on the store. If other processes are in the way, try again a moment later:
+        only the races of first calls judge that.
         """
         with ExitStack() as stack:
             for left in reversed(range(_OPENINGS)):
@@ -84,13 +88,13 @@ class ScenePart:
 
     @contextmanager
     def saver_at_once(self) -> Iterator[Any]:
-        """A saver on the store, unless others are in the way."""
+        """Open a saver on the store. Raise if other processes are in the way."""
         with opened(self.target, self.workspace, self.loop) as saver:
             self.progress.tick()
             yield saver
 
     def caller(self, saver: Any, number: int) -> Caller:
-        """One more user of a saver."""
+        """Return one more caller that uses a saver."""
         kind = ApiDriver if self.api == "sync" else AwaitedDriver
         driver = kind(saver, api_of(self.api, self.loop), self.ids)
         caller = Caller(driver, number, self._versions_of(saver), self._moved)
@@ -98,8 +102,8 @@ class ScenePart:
         return caller
 
     def _versions_of(self, saver: Any) -> list[Any]:
-        """Versions that all callers share, those of other processes too where they meet: what a run
-        does not change keeps the version that it was stored with.
+        """Return versions that all callers share, also callers in other processes. A channel that a
+        run does not change keeps the version that it was stored with.
         """
         if not self._versions:
             file = Path(self._arguments.get("meeting", "none")).with_suffix(".versions")
@@ -117,7 +121,7 @@ class ScenePart:
         self.pauses.moved()
 
     def alone(self, saver: Any, number: int, operations: Iterable[Operation]) -> None:
-        """Make calls one after the other."""
+        """Make calls one after the other with one caller."""
         caller = self.caller(saver, number)
         if self.api == "sync":
             for operation in operations:
@@ -126,10 +130,10 @@ class ScenePart:
             self.loop.run(_awaited(caller, operations))
 
     def prepare(self, saver: Any, operations: Iterable[Operation]) -> None:
-        """Make calls of which none may raise.
+        """Make calls, none of which may raise.
 
         Raises:
-            RuntimeError: one did.
+            RuntimeError: a call raised.
         """
         self.alone(saver, BEFORE, operations)
         wrong = next((event.error for event in self.callers[-1].events if event.error), None)
@@ -188,13 +192,15 @@ class ScenePart:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """When callers wait for each other: before each call, or before the first of each round."""
+    """When callers wait for each other: before every call, or before the first call of each
+    round.
+    """
 
     in_step: bool = False
     in_rounds: bool = False
 
     def of(self, operations: Iterable[Operation]) -> Iterator[tuple[Operation, bool]]:
-        """Operations, each with whether all wait before it."""
+        """Yield each operation, with whether all callers wait for each other before it."""
         last = None
         for operation in operations:
             now = round_of(operation.place)
@@ -237,7 +243,9 @@ async def _gathered(
 
 
 def share(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """Threads or tasks: alone at first, then ``savers`` savers shared by all, then alone again."""
+    """Play a history with threads or tasks: one caller alone, then all callers on ``savers``
+    savers, then one caller alone.
+    """
     scene = ScenePart(arguments)
     scene.pauses.install()
 
@@ -264,12 +272,12 @@ def share(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def begin(arguments: Arguments) -> dict[str, Any]:
-    """One process: the calls before the others."""
+    """Make the calls that come before all others, in one process."""
     return _quiet(arguments, BEFORE, "before")
 
 
 def end(arguments: Arguments) -> dict[str, Any]:
-    """One process: the calls after the others."""
+    """Make the calls that come after all others, in one process."""
     return _quiet(arguments, AFTER, "after")
 
 
@@ -284,7 +292,7 @@ def _quiet(arguments: Arguments, caller: int, part: str) -> dict[str, Any]:
 
 
 def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """One of several processes that work at the same time."""
+    """Make the calls of one of several processes that work at the same time."""
     scene = ScenePart(arguments)
     scene.pauses.install()
     scene.pauses.on = True
@@ -305,5 +313,5 @@ def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def operations_in(data: Iterable[Sequence[Any]]) -> tuple[Operation, ...]:
-    """Operations from plain data."""
+    """Return operations made from plain data."""
     return tuple(decode(Operation, one) for one in data)

@@ -1,6 +1,7 @@
-"""Whether the copy of a thread with which a graph goes on is of one moment.
+"""Judges whether a copy, with which a graph goes on, shows its thread at one single moment.
 
-What was put is known, call by call. What a copy lacks came after it, and what it shows came before.
+Each call that stored something is known. A call that the copy lacks came after the moment of the
+copy, and a call that the copy shows came before it.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from saverproof.programs.values import same, show
 
 @dataclass(frozen=True, slots=True)
 class ShownThread:
-    """What is shown of a thread: its checkpoints, and their writes."""
+    """The checkpoints and writes of a thread, as a saver shows them."""
 
     tuples: Mapping[Address, Any]
     writes: frozenset[Write]
 
     @classmethod
     def of(cls, listed: Iterable[Any]) -> ShownThread:
-        """Return what listings of its namespaces show."""
+        """Return what listings of the thread's namespaces show."""
         tuples = {_address(one): one for one in listed}
         writes = (
             (at, task, channel, text_of(value))
@@ -40,10 +41,10 @@ def _address(found: Any) -> Address:
 
 @dataclass(slots=True)
 class Copied:
-    """A copy that was made from ``began`` on, beside a step that began when ``step_began``.
+    """A copy of a thread that was called at ``began``, beside a step that began at ``step_began``.
 
-    ``calls`` are those of the graph until the step was over; ``original`` and ``copy`` are what is
-    shown of both threads then, when all is quiet, and ``unread`` what one of them raised.
+    ``calls`` are the calls of the graph until the step was over. ``original`` and ``copy`` are what
+    the saver shows of both threads after that. ``unread`` is what reading one of them raised.
     """
 
     began: int
@@ -58,13 +59,13 @@ class Copied:
         self._twice = Counter(one for call in self.calls for one in set(call.writes))
 
     def flaw(self) -> str | None:
-        """Why it is the copy of no moment, in words."""
+        """Describe why the copy shows no single moment; "" if it shows one."""
         return next(itertools.chain(self._altered(), self._torn(), self._out_of_order()), None)
 
     @property
     def first_left(self) -> int | None:
-        """The first step that is to be taken with the copy: 0 is the one beside which it was made,
-        1 the next. None if it is of a moment between.
+        """Return the first step that remains for the copy: 0 is the step beside which it was made,
+        1 the next one. None for a copy of the middle of the step.
         """
         returned = [call for call in self.calls if call.ended is not None]
         if all(self._shows(call) is not False for call in returned):
@@ -78,7 +79,7 @@ class Copied:
         return 0 if all(gone) else None
 
     def _shows(self, call: StoringCall) -> bool | None:
-        """Return whether it shows what a call stored; None where nobody can tell."""
+        """Return whether the copy shows what a call stored; None where it cannot be told."""
         there = call.at in self.copy.tuples
         if call.task is None:
             return there
@@ -86,8 +87,8 @@ class Copied:
         return own[0] in self.copy.writes if there and own else None
 
     def _own(self, call: StoringCall) -> list[Write]:
-        """Return what no other call wrote, and the original still shows: later answers replace
-        some.
+        """Return those writes of a call that no other call made and the original still has. Later
+        answers may have replaced others.
         """
         return [one for one in call.writes if self._twice[one] == 1 and one in self.original.writes]
 
@@ -130,5 +131,5 @@ class Copied:
 
 
 def _parent(found: Any) -> Any:
-    """The id of the parent; None where none is told."""
+    """Return the id of the parent; None if the tuple has none."""
     return ((found.parent_config or {}).get("configurable") or {}).get("checkpoint_id")

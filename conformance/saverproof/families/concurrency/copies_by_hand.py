@@ -1,4 +1,6 @@
-"""Stores what a copy shows once more, call by call: as its source would be, had it ended there."""
+"""Stores what a copy shows in another thread, by single calls, as a thread that ended there would
+be stored.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from saverproof.savers.targets.calling import Api, every
 
 
 def store(api: Api, saver: Any, copied: Copied, thread: str) -> bool:
-    """Store what a copy shows under another name; whether just that is shown of it then."""
+    """Store what a copy shows in another thread. Return whether the saver then shows exactly
+    that.
+    """
     for name, *arguments in _calls(copied, thread):
         api.call(saver, name, *arguments)
     spaces = dict.fromkeys(namespace for namespace, _ in copied.copy.tuples)

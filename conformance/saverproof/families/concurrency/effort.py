@@ -1,4 +1,4 @@
-"""How many scenes each profile plays. Scenes are counted, time is not."""
+"""How many scenes each profile plays. Scenes are counted, not timed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SceneEffort:
-    """Through one API: histories of ``shared`` by threads or tasks on one saver, ``instances`` by
-    several savers on one store, ``processes`` by several processes; ``races`` of processes for a
-    new store. Each history has ``callers`` callers that make ``length`` calls. A process holds the
-    lock of the store for ``hold_s`` seconds. ``overtaken`` says whether one is stopped while
-    another finishes its thread. ``upkeep`` are histories by threads or tasks in which someone
-    tidies up, ``upkeep_apart`` those by processes. A prune beside graphs is held at up to
-    ``places`` of its places, one by another process at up to ``places_apart``; a read at up to
-    ``reads`` places, and between any two of them that come out otherwise: where that changes once,
-    two would do; the others are for reads that ask again.
+    """How many scenes are played through one API.
+
+    ``shared`` histories have threads or tasks on one saver, ``instances`` several savers on one
+    store, ``processes`` several processes. ``races`` are races of processes for a new store. Each
+    history has ``callers`` callers that make ``length`` calls. In one scene a process holds the
+    lock of the store for ``hold_s`` seconds. ``overtaken`` says whether a worker is stopped while
+    another one finishes its thread. In ``upkeep`` histories a thread or task calls operations on
+    whole threads, in ``upkeep_apart`` histories a process. A prune beside graphs is held at up to
+    ``places`` places, a prune by another process at up to ``places_apart``. A read is held at up to
+    ``reads`` places, and between any two places whose outcomes differ. Two places are enough if the
+    outcome changes once; more are for reads that ask again.
     """
 
     shared: int
@@ -78,4 +80,4 @@ SLOW_CALL_MS = 20.0
 """A saver whose calls take longer has one history played at a time, so that none is cut off."""
 
 SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1, places=6, reads=4)
-"""Where each process is a fresh interpreter."""
+"""The scenes where each process is a fresh interpreter, which starts slowly."""

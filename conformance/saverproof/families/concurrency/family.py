@@ -1,4 +1,4 @@
-"""Judges the concurrency of one saver through one API: many callers, and everyone in time."""
+"""Judges one saver through one API: many callers at once, and the event loop."""
 
 from __future__ import annotations
 
@@ -42,12 +42,13 @@ from saverproof.savers.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyFamily:
-    """Many callers at once, each of whom is to be answered."""
+    """Judges many callers at once: every one of them has to get a right answer."""
 
     table: FamilyTable = TABLE
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
-        """Play every scene; what follows from a flaw is not another one.
+        """Play every scene. What follows from a flaw that was found is not reported as another
+        flaw.
 
         Raises:
             HarnessError: no process could be started for the scenes.
@@ -68,12 +69,12 @@ class ConcurrencyFamily:
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Savers are called in child processes, and no journal is written."""
+        """Return nothing: savers are called in child processes, and no journal is written."""
         return Blame.first(self.table, journal)
 
 
 def implied_by(found: Mapping[str, ShownProblem]) -> set[str]:
-    """Return the contracts whose breach may follow from one of these, which the run tells."""
+    """Return the contracts whose breach may follow from a breach of those in ``found``."""
     implied = {other for name in found for other in contract(name).implies}
     return implied | {name for name, one in found.items() if one.problem.behind in found}
 
@@ -88,7 +89,9 @@ class ConcurrencyJudging:
     record: SceneRecord
 
     def run(self) -> None:
-        """Play every scene, each in processes of its own: one that hangs stops no other."""
+        """Play every scene, each in processes of its own, so that a scene that hangs stops no
+        other.
+        """
         with CallerBench.of(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if ITERATION in self.tally.wanted and "list" in self._operations():

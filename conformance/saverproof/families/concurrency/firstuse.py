@@ -1,4 +1,4 @@
-"""What runs in the processes that race for a new store."""
+"""Runs in the processes that race for a new store."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NAP_S = 0.0005
 _HOLD_S = 0.4
 _LONGEST_HOLD_S = 4.0
 _LONGEST_OWN_S = 5.0
-"""Seconds for which what the target does by itself is done again."""
+"""Seconds for which an error of the target's own function is tried again."""
 
 
 def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Open a store that is not there yet, while others do, and use it at once.
+    """Open a store that does not exist yet, while other processes do the same, and use it at once.
 
-    Gives "events"; "opening", what opening it raised, or None; "met", whether it made its first
-    calls of the database while others made theirs; "standstill".
+    Gives "events"; "opening", what opening the store raised, or None; "met", whether it made its
+    first database calls while others made theirs; "standstill".
     """
     scene = ScenePart(arguments)
     seen: dict[str, Any] = {"opening": None, "met": False}
@@ -58,8 +58,8 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _opened(scene: ScenePart) -> Iterator[Any]:
-    """A saver on the store. What the target does by itself, which is none of the saver's doing, is
-    done again where another process was in the way.
+    """Open a saver on the store. Where the target's own function fails because of another process,
+    which is no fault of the saver, open it again.
     """
     began = time.perf_counter()
     with ExitStack() as stack:
@@ -77,8 +77,9 @@ def _opened(scene: ScenePart) -> Iterator[Any]:
 
 @contextmanager
 def held(file: Path, meeting: Path, racers: int) -> Iterator[None]:
-    """Hold an SQLite file that is not there yet, as a process does which writes to it before it is
-    set up, until all racers are under way, and a moment longer.
+    """Hold the lock of a new SQLite file until a moment after all racers have started.
+
+    So does a process that has begun to write to the file, and has not set it up yet.
     """
     ready = threading.Event()
     arguments = (file, meeting, racers, ready)

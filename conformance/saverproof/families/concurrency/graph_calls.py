@@ -1,4 +1,4 @@
-"""What graphs put: call by call, what each stored or why it was refused."""
+"""Records what graphs store: each call, what it stored, or why it was refused."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from saverproof.families.graph.normalise import plain, without_ids
 from saverproof.families.graph.storing import watch
 
 Address = tuple[str, str]
-"""Namespace and id of a checkpoint."""
+"""The namespace and the id of a checkpoint."""
 Write = tuple[Address, str, str, str]
 """A checkpoint, a task, a channel, and what was written."""
 
 
 @dataclass(slots=True)
 class StoringCall:
-    """A put of a graph, or a put_writes of one of its tasks, which has this ``path``.
+    """A put of a graph, or a put_writes of the graph's task with this ``path``.
 
-    ``began`` and ``ended`` are turns of the clock; a call that raised has no end. ``refused`` is
-    what it raised.
+    ``began`` and ``ended`` are readings of a counter; a call that raised has no end. ``refused`` is
+    the error that it raised.
     """
 
     at: Address
     number: int
-    """Of the checkpoint, in the order of first mention."""
+    """The number of the checkpoint, in the order of first mention."""
     began: int
     task: str | None = None
     writes: tuple[Write, ...] = ()
@@ -47,7 +47,7 @@ class StoringCall:
 
 
 class GraphCalls:
-    """The puts and batches of graphs, by thread."""
+    """The calls of put and put_writes that graphs make, by thread."""
 
     def __init__(self) -> None:
         self.of: dict[str, list[StoringCall]] = defaultdict(list)
@@ -55,12 +55,12 @@ class GraphCalls:
         self._numbers: dict[str, dict[Address, int]] = defaultdict(dict)
 
     def watch(self, saver: Any, api: str) -> None:
-        """Note every put and put_writes of a saver object from now on."""
+        """Record every put and put_writes of a saver object from now on."""
         watch(saver, api, self._noted)
 
     @contextmanager
     def _noted(self, name: str, arguments: Mapping[str, Any]) -> Iterator[None]:
-        """Note how a call begins and ends."""
+        """Record how a call begins and ends."""
         made = self._begun(arguments)
         try:
             yield
@@ -70,8 +70,8 @@ class GraphCalls:
         made.ended = next(self.clock)
 
     def refused(self, thread: str) -> str | None:
-        """Return what the first call of a thread raised that did, whether or not its graph was
-        told; see :class:`~saverproof.families.graph.storing.Refusals`.
+        """Return the first error that a call of a thread raised, even if its graph was not told of
+        it; see :class:`~saverproof.families.graph.storing.Refusals`.
         """
         return next((call.refused for call in self.of[thread] if call.refused), None)
 

@@ -1,4 +1,6 @@
-"""What differs in a graph beside which someone tidied up, or in what came of its thread."""
+"""Finds what differs in a graph, or in its thread or copy, after an operation on whole threads was
+called beside it.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,20 @@ from saverproof.programs.values import same, show
 
 GRAPH, COPY = "the graph", "the copy"
 GONE_ON, RESUMED = "with the copy", "with a copy of the middle of a step"
-"""In what something differs: the graph itself, the copy of its thread, or a graph that goes on with
-such a copy.
+"""Where a difference shows: in the graph, in the copy of its thread, or in a graph that goes on
+with such a copy.
 """
 _WIDTH = 600
 
 
 @dataclass(frozen=True, slots=True)
 class PlayDifference:
-    """What differs first: the step, the kind of observation, the path to the part of it that
-    differs, and both in words.
+    """The first difference between two plays: the step, the kind of observation, the path to the
+    part that differs, and both values in words.
 
-    ``of`` says in what it differs. ``raised`` says that nothing came out but an error. ``copied``
-    is the step beside which a copy was made that was resumed, and ``at_rest`` says that one of the
-    same thread that was made at rest comes out otherwise, too.
+    ``of`` says where the difference shows. ``raised`` says that the step gave nothing but an error.
+    If a copy was resumed, ``copied`` is the step beside which the copy was made, and ``at_rest``
+    says that a copy made when nothing else runs differs as well.
     """
 
     position: int
@@ -41,10 +43,10 @@ class PlayDifference:
 def first_difference(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> PlayDifference | None:
-    """Return what differs first beside an operation.
+    """Return the first difference in a graph beside an operation.
 
-    A step that raised says nothing: a lock that is held may have its time. What is lost shows when
-    all is quiet.
+    A step that raised is no difference: the saver may report that a lock took too long. What is
+    lost shows later, when nothing else runs.
     """
     differ = _first_that_differs(alone, seen)
     return None if differ is None or ends_in_error(differ[1]) else _difference(*differ)
@@ -53,7 +55,9 @@ def first_difference(
 def difference_at_rest(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> PlayDifference | None:
-    """Return what differs first where nobody is beside it: a step that raises has no excuse."""
+    """Return the first difference where nothing else runs: a step that raises is a difference,
+    too.
+    """
     differ = _first_that_differs(alone, seen)
     if differ is None:
         return None
@@ -61,7 +65,7 @@ def difference_at_rest(
 
 
 def first_error(alone: Sequence[Observation], seen: Sequence[Observation]) -> str | None:
-    """Return what a step raised if it is the first difference: nothing after it is compared."""
+    """Return the error of a step if it is the first difference: nothing after that is compared."""
     differ = _first_that_differs(alone, seen)
     return str(differ[1].value) if differ is not None and ends_in_error(differ[1]) else None
 

@@ -1,4 +1,4 @@
-"""Plays graphs that wait and go on while someone tidies up, and judges what came of it."""
+"""Plays graphs while someone calls operations on whole threads, and judges how the graphs end."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from saverproof_faults.kill import DiedBy, TrialResult
 SCENES: Mapping[str, GraphUpkeep] = {
     one.scene: one for own in UPKEEP_OF_GRAPHS.values() for one in (own, own.by_another())
 }
-"""What is called in each scene of graphs."""
+"""The operation that is called in each scene of graphs."""
 _CHILD = "child:1"
 _START = "__start__"
-"""The channel of the input: the next checkpoint is without it."""
+"""The channel of the input: the next checkpoint does not have it."""
 
 
 def _waiting(thread: str, run: str, first: int) -> Program:
-    """Return what a graph stores that waits, in itself and in a subgraph."""
+    """Return what a graph that waits for an answer stores, in itself and in a subgraph."""
     second, inside, waits = first + 1, first + 10, first + 11
     asked = (("__interrupt__", 1), ("__resume__", 2))
     return (
@@ -76,7 +76,9 @@ def _waiting(thread: str, run: str, first: int) -> Program:
 
 
 def _alone(operation: Step, shown: str, *more: Step) -> Program:
-    """The operation where nobody is beside it, and what is left or made then."""
+    """Return a program that calls the operation when nothing else runs, and then looks at the
+    result.
+    """
     looks = (ListTuples(shown, ""), ListTuples(shown, _CHILD))
     return (*_waiting("a", "run-1", 1), *more, operation, *looks)
 
@@ -105,8 +107,8 @@ def beside_graphs(
     most: int,
     names: Collection[str] = (),
 ) -> bool:
-    """Play graphs while an operation is held at up to ``most`` of its places; whether one of them
-    went on meanwhile, and came out as it does alone.
+    """Play graphs while an operation is held at up to ``most`` of its places. Return whether a
+    graph went on meanwhile, and ended as it does alone.
     """
     capabilities = bench.plan.facts["capabilities"]
     wanted = names or upkeep.names
@@ -130,14 +132,16 @@ def beside_graphs(
 
 
 def _loss(upkeep: GraphUpkeep) -> str:
-    """The contract of callers who are never answered."""
+    """Return the contract that a caller breaks who is never answered."""
     return PROCESSES if upkeep.elsewhere else THREADS
 
 
 def _played(
     bench: CallerBench, upkeep: GraphUpkeep, arguments: Mapping[str, Any]
 ) -> list[TrialResult]:
-    """Return what the process of the graphs says, then the one that tidied up, if it is another."""
+    """Return the results of the process of the graphs and, if another process called the operation,
+    of that process.
+    """
     with bench.store() as store:
         if not upkeep.elsewhere:
             return [bench.played(tidied_graphs.play, {**store, **arguments})]
@@ -150,7 +154,7 @@ def _played(
 
 
 def _seen(results: Sequence[TrialResult]) -> dict[str, Any]:
-    """Join what both processes say."""
+    """Join the results of both processes."""
     seen: dict[str, Any] = dict(results[0].value)
     for result in results[1:]:
         other = result.value

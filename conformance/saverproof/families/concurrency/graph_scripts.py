@@ -1,4 +1,6 @@
-"""What a script can say of a graph that goes on while someone tidies up."""
+"""Fills in the parts of a script in which a graph goes on while someone calls an operation on whole
+threads.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,13 @@ _CALLS: Mapping[OperationKind, tuple[str, str]] = {
     OperationKind.DELETE: ("delete", 'delete_thread("another")'),
     OperationKind.DELETE_RUN: ("delete", 'delete_for_runs(["old"])'),
 }
-"""What does it in a script, and how it is called."""
+"""How a script calls each operation."""
 
 
 def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
-    """The graph, what it is given, and where a call is held; {} for what a script cannot say."""
+    """Return the graph, its input, and the place where a call is held; {} for what a script cannot
+    show.
+    """
     upkeep, known = SCENES[scene["scene"]], scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
     differs = scene.get("differs", GRAPH)
@@ -59,7 +63,7 @@ def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
 
 
 def graph_imports(scene: Mapping[str, Any], api: str) -> list[str]:
-    """The imports that the graph needs."""
+    """Return the imports that the script of a graph needs."""
     more = ["import contextvars", "import itertools", "import json", "import types"]
     return [*more, *imports_of(maker(scenario(scene["name"]).graph, api))]
 

@@ -1,4 +1,6 @@
-"""What is called beside graphs, on their threads or on others: as data, and how it is prepared."""
+"""The operations that are called beside graphs, on their threads or on others: as data, and how
+each is prepared.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ from saverproof.families.graph.steps import Answer, Invoke
 THREAD = "a"
 """The thread of the graphs."""
 FIRST_OF_NEW = 1
-"""The step that begins a new run, where runs matter."""
+"""The number of the step that begins a new run, in scenarios where runs matter."""
 _OLD, _NEW = "a run that is over", "a run that goes on"
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
-"""The name of a method and its arguments, and those that are named."""
+"""A method's name with its positional arguments, and its keyword arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphUpkeep:
-    """One operation beside graphs.
+    """One operation that is called beside graphs.
 
-    ``doing`` is what it does, in words. ``names`` are the scenarios beside which it is called; it
-    is held at up to ``most`` places, or at as many as a profile says. ``elsewhere`` says that
+    ``doing`` says in words what it does. ``names`` are the scenarios beside which it is called. It
+    is held at up to ``most`` places, or at as many as the profile says. ``elsewhere`` says that
     another process calls it.
     """
 
@@ -42,7 +44,9 @@ class GraphUpkeep:
     elsewhere: bool = False
 
     def by_another(self) -> GraphUpkeep:
-        """The same by another process, beside fewer graphs: what differs is who has a lock."""
+        """Return the same operation, called by another process beside fewer graphs: only who holds
+        a lock differs.
+        """
         doing = f"{self.doing} by another process"
         return replace(self, doing=doing, names=self.names[:2], elsewhere=True)
 
@@ -52,7 +56,9 @@ class GraphUpkeep:
         return f"graphs beside a {self.doing}"
 
     def steps(self, one: GraphScenario, *, inside: bool) -> range:
-        """The steps of a program beside which it is called, from ``inside`` them or before."""
+        """Return the steps of a program beside which the operation is called: ``inside`` a step, or
+        before it.
+        """
         end = len(one.program)
         match self.kind:
             case OperationKind.DELETE_RUN:
@@ -65,13 +71,15 @@ class GraphUpkeep:
                 return range(end)
 
     def run_of(self, position: int) -> str:
-        """The run of a step; "" where runs do not matter."""
+        """Return the name of the run that a step belongs to; "" where runs do not matter."""
         if self.kind is not OperationKind.DELETE_RUN:
             return ""
         return _OLD if position < FIRST_OF_NEW else _NEW
 
     def call(self, own: str, other: str) -> Call:
-        """The call for a graph's own thread, and another that it is deleted from or copied to."""
+        """Return the call of the operation: on the graph's own thread, and on the other thread that
+        is deleted or copied to.
+        """
         match self.kind:
             case OperationKind.COPY:
                 return ("copy_thread", own, other), {}
@@ -87,9 +95,11 @@ QUESTIONS = "three questions of one node"
 INSIDE = "a question inside"
 ABREAST = "questions side by side, answered one by one"
 NAMES = (QUESTIONS, INSIDE, ABREAST)
-"""Scenarios in which graphs wait for someone, in the root and in a subgraph, and for several."""
+"""Scenarios in which a graph waits for an answer in the root, in a subgraph, or in several
+tasks.
+"""
 DELTA = "a delta channel"
-"""What a prune keeps is not only the newest there."""
+"""A scenario with a delta channel, for which a prune has to keep older checkpoints as well."""
 
 _TWO_RUNS = planned(
     "two runs that ask twice",
@@ -97,7 +107,7 @@ _TWO_RUNS = planned(
     *(Invoke(log()), Invoke(log()), Answer(1), Answer(2)),
     waits=True,
 )
-"""Nobody answers the first run; the second asks, is answered and asks again."""
+"""Nobody answers the first run; the second run asks, gets an answer, and asks again."""
 
 _ALL = (
     GraphUpkeep(
@@ -131,7 +141,7 @@ def scenario(name: str) -> GraphScenario:
 
 
 class RunningPlayer(Player):
-    """A player whose steps are each of a run, as the metadata says."""
+    """A player that names the run of each step in the metadata."""
 
     run = ""
 

@@ -1,4 +1,4 @@
-"""Makes calls on whole threads, and holds each at one of its places while others go on."""
+"""Makes calls on whole threads, and holds each at one of its places while other calls go on."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from saverproof.savers.targets.calling import Api, api_of
 Write = tuple[Any, ...]
 """The name of a method and its arguments."""
 Made = concurrent.futures.Future[bool]
-"""A call that was begun; in the end, whether it returned."""
+"""A call that was begun. The future's result says whether the call returned."""
 
 
 class Held(Protocol):
-    """A call that stands still at a place, or is over."""
+    """A call that is held at a place, or is over."""
 
     @property
     def overtaken(self) -> bool:
-        """Whether all that went on beside it was over before it went on."""
+        """Whether all calls beside this one were over before it went on."""
 
     def let_go(self) -> bool:
         """Let the call go on and wait for its end. Return whether it returned."""
@@ -48,10 +48,10 @@ class UpkeepCalls(Protocol):
     raised: list[str]
 
     def hold(self, call: Call, place: HoldPoint | None) -> Held:
-        """Begin a call, and return once it stands still at a place, or is over."""
+        """Begin a call, and wait until it is held at the place, or is over."""
 
     def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
-        """Return places of the call at which a write can overtake it."""
+        """Return places of the call at which a write is answered while the call is held."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class HeldHere:
 
     @property
     def overtaken(self) -> bool:
-        """Whether all that went on beside it was over before it went on."""
+        """Whether all calls beside this one were over before it went on."""
         return self._holding.overtaken
 
     def let_go(self) -> bool:
@@ -87,7 +87,7 @@ class HeldCalls:
     @classmethod
     @contextmanager
     def of(cls, scene: ScenePart, saver: Any) -> Iterator[Self]:
-        """Make calls of this saver until the block is left."""
+        """Make calls of this saver until the block ends."""
         calls = cls(scene, saver)
         calls.api = api_of(scene.api, scene.loop)
         calls._tracer = calls.places.tracer(saver)
@@ -99,7 +99,7 @@ class HeldCalls:
             yield calls
 
     def begin(self, call: Call, doing: Probe) -> Made:
-        """Begin a call. What it raises is noted, not judged: it may be advice to call again."""
+        """Begin a call. What it raises is recorded, not judged: it may ask to be called again."""
         self.places.begin(doing)
         (name, *given), named = call
 
@@ -138,8 +138,8 @@ class HeldCalls:
         return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
 
     def hold(self, call: Call, place: HoldPoint | None, process: int | None = None) -> HeldHere:
-        """Begin a call, and return once it stands still at a place, or is over. ``process`` is the
-        one that goes on meanwhile, if it is another.
+        """Begin a call, and wait until it is held at the place, or is over. ``process`` is the id
+        of the process that makes other calls meanwhile, if it is not this one.
         """
         holding = Holding(place, process)
         made = self.begin(call, holding)
@@ -147,17 +147,17 @@ class HeldCalls:
         return HeldHere(holding, made)
 
     def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
-        """Return places of the call at which a write can overtake it."""
+        """Return places of the call at which a write is answered while the call is held."""
         return self.probed(call, Probing(lambda: self.begun(write)), most)
 
     def probed(self, call: Call, probing: PlaceProbe, most: int) -> list[HoldPoint]:
-        """Return the places at which to hold the call, as a probe of its places tells."""
+        """Return the places at which to hold the call, found by running it once with this probe."""
         concurrent.futures.wait([self.begin(call, probing)])
         probing.end()
         return chosen(probing.free, most)
 
     def begun(self, write: Write) -> concurrent.futures.Future[Any]:
-        """Begin a write."""
+        """Begin a write in a thread of its own."""
 
         async def await_write() -> None:
             # It is begun from within the call, whose context it has.

@@ -1,4 +1,4 @@
-"""What a script can say of a read that is held while another process changes what it reads."""
+"""Fills in a script in which a read is held while another process changes what it reads."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from saverproof.programs.steps.identifiers import task_id
 from saverproof.scripts.source import quoted
 
 HELD_READ_IMPORTS = ("import linecache", "import select", "import types")
-"""What the script needs besides what all do."""
+"""The imports that this script needs beside those of every script."""
 _PATIENCE_S = 2
-"""Seconds for which a script holds a read: a lock of SQLite is waited for for five by default, and
-the change then still comes.
+"""Seconds for which a script holds a read. SQLite waits for a lock for five seconds by default, so
+a change that the read blocks is still made.
 """
 _NAMED = 2
-"""Parts of a path that tell a file of the saver from others of its name, such as __init__.py."""
+"""How many parts of a path tell a file of the saver from other files of that name, such as
+__init__.py.
+"""
 
 
 def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """The read, the change, and the place.
+    """Return the read, the change and the place, for the script.
 
-    A line is named by its text, and by its number among lines of the same text: what is mended
-    elsewhere in the file does not move it.
+    A place is a line's text, and its number among the lines with that text: so an edit elsewhere in
+    the file does not move the place.
     """
     place = decode(HoldPoint, scene["place"])
     made = {operation.kind for operation in CHANGES[scene["change"]]}

@@ -1,7 +1,8 @@
 """Holds reads between their statements while another process changes what they read.
 
-Between two processes there is no lock but the store's, and two statements see two moments, unless a
-transaction makes them see one. By chance nobody comes between them: the read is held.
+Between two processes only the store has locks, and two statements see the store at two moments,
+unless they are in one transaction. Another process rarely writes between two statements by chance:
+so the read is held there.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ CHANGES = {
     "deleted, and put anew": (_DELETED, _AGAIN),
     "put again": (_AGAIN,),
 }
-"""What another process does, in the words of a scene."""
+"""The changes that another process makes, by their names in a scene."""
 _READS = (
     Operation(OperationKind.GET, _PLACE, _NUMBER),
     Operation(OperationKind.LATEST, _PLACE),
@@ -51,7 +52,8 @@ _READS = (
 
 
 def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> str:
-    """Hold each kind of read at up to ``most`` places during each change, until one shows a mix.
+    """Hold each kind of read at up to ``most`` places during each change, until a read shows a
+    mixture of before and after.
 
     Return why not every read could be held between its statements, if so.
     """
@@ -66,7 +68,7 @@ def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -
 
 
 def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
-    """Play a recorded scene once more."""
+    """Play a recorded scene again."""
     read = next(one for one in _READS if one.kind.value == data["read"])
     whys = hold(bench, able, record, read, [data["change"]], most)
     if whys and TORN not in record.found:
@@ -81,7 +83,9 @@ def hold(
     hows: Sequence[str],
     most: int,
 ) -> list[str]:
-    """Play a read with each of these changes; return why some tell nothing, or not all."""
+    """Play a read beside each of these changes. Return why some changes tell nothing, or not
+    all.
+    """
     arguments = {
         "before": encode(_BEFORE),
         "each": [encode(CHANGES[how]) for how in hows],
@@ -103,7 +107,7 @@ def hold(
 
 
 def _judge(record: SceneRecord, read: Operation, how: str, told: Mapping[str, Any]) -> str:
-    """Judge one change; return why it tells nothing, or not all, if so."""
+    """Judge a read beside one change. Return why it tells nothing, or not all, if so."""
     record.scenes["reads that are held between statements"] += 1
     alone = decoded(told["alone"])
     if any(event.error for event in alone):
@@ -135,7 +139,9 @@ def _judge(record: SceneRecord, read: Operation, how: str, told: Mapping[str, An
 
 
 def _played(bench: CallerBench, arguments: Mapping[str, Any]) -> list[TrialResult]:
-    """Return what the process of the read says, then the one that changes what it reads."""
+    """Return the results of the process that reads, then of the process that changes what it
+    reads.
+    """
     with bench.store() as store, TemporaryDirectory(dir=bench.folder) as folder:
         meeting = Path(folder, "meeting")
         Meeting.prepare(meeting, 2)

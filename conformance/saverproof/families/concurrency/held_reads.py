@@ -1,5 +1,5 @@
-"""What runs in the process in which a read is held at one of its places while another process goes
-on with what it reads.
+"""Runs in the process that reads: a read is held at one of its places while another process changes
+what it reads.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
 _MOST_BLOCKED = 6
-"""Places at which a change waits for the read, and the read for nothing: each takes a while."""
+"""How many places are tried at which the change waits for the held read: at each, time passes and
+nothing is seen.
+"""
 
 
 @dataclass(slots=True)
 class _Found:
-    """Notes the places of a read, and holds it at none."""
+    """A probe that records the places of a read, and never holds it."""
 
     places: list[HoldPoint] = field(default_factory=list)
 
@@ -56,7 +58,7 @@ class _Found:
 
 @dataclass(slots=True)
 class _HeldReads:
-    """The reads of one saver: in a thread of their own, or on its event loop."""
+    """Makes the reads of one saver, in a thread of their own, or on its event loop."""
 
     scene: ScenePart
     caller: Caller
@@ -82,7 +84,7 @@ class _HeldReads:
         sys.settrace(self._tracer)
 
     def begin(self, read: Operation, doing: Probe) -> concurrent.futures.Future[None]:
-        """Begin a read; what it was answered is the last event of the caller."""
+        """Begin a read; the caller's last event then has its answer."""
         self.places.begin(doing)
 
         def over() -> None:
@@ -116,15 +118,17 @@ class _HeldReads:
             doing.at(place)
 
     def read(self, read: Operation, doing: Probe | None = None) -> TimedCall:
-        """Read undisturbed."""
+        """Make a read that is not held."""
         self.begin(read, doing or Holding(None)).result()
         return self.caller.events[-1]
 
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell of each change what a read shows that is alone before and after each step of it, and
-    what it shows with the whole change made while it is held at some of its places. ``left`` counts
-    the places that were not tried because the change had waited for the read too often.
+    """For each change, report what a read shows before and after each call of the change, and what
+    it shows if the whole change is made while the read is held, at some of its places.
+
+    ``left`` counts the places that were not tried because the change had waited for the read too
+    often.
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     told: dict[str, Any] = {"places": 0, "each": []}
@@ -145,8 +149,10 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Play:
-    """One read, and the changes, each of which is made beside it. ``ends`` and ``before`` bring the
-    store to where both begin. ``most`` is the number of places at which the read is held.
+    """One read, and the changes that are made beside it.
+
+    ``ends`` and ``before`` bring the store into the state in which each play begins. ``most`` is
+    the number of places at which the read is held.
     """
 
     reads: _HeldReads
@@ -161,14 +167,14 @@ class _Play:
     def of(
         cls, reads: _HeldReads, changes: ChangesElsewhere, arguments: Mapping[str, Any]
     ) -> _Play:
-        """As the arguments say."""
+        """Make the play that the arguments describe."""
         ends, before = operations_in(arguments["ends"]), operations_in(arguments["before"])
         each = tuple(map(operations_in, arguments["each"]))
         (read,) = operations_in([arguments["read"]])
         return cls(reads, changes, read, ends, before, each, arguments["most"])
 
     def into(self, told: dict[str, Any]) -> None:
-        """Play it, and tell of it."""
+        """Play the read beside every change, and add the results to ``told``."""
         self._prepare()
         found = _Found()
         self.reads.read(self.read, found)
@@ -177,7 +183,7 @@ class _Play:
         told["each"] += [self._beside(change, free) for change in self.each]
 
     def _beside(self, change: tuple[Operation, ...], places: list[HoldPoint]) -> dict[str, Any]:
-        """Tell of one change."""
+        """Return what the read shows before, after and beside one change."""
         self._prepare()
         alone = [self.reads.read(self.read)]
         for made in change:
@@ -190,10 +196,12 @@ class _Play:
     def _hold_at(
         self, places: list[HoldPoint], change: tuple[Operation, ...], told: dict[str, Any]
     ) -> None:
-        """Hold the read at some of the places, and then between any two that come out otherwise.
+        """Hold the read at some of the places, and then between any two neighbours with different
+        results.
 
-        What is read at one moment comes out in one of two ways, before that moment and after it. A
-        mix comes between them, so that however few lines it is seen at, it is found.
+        A read of one moment shows the state before the change or after it. If a read shows a
+        mixture at any place, that place is found, because it lies between places with different
+        results.
         """
         blocked = 0
 
@@ -214,7 +222,7 @@ class _Play:
         return self.changes.make([*self.ends, *self.before])[len(self.ends) :]
 
     def _free(self, places: list[HoldPoint]) -> list[HoldPoint]:
-        """Return the places at which the store keeps nobody from writing, as far as can be told."""
+        """Return the places at which the store lets others write, as far as can be told."""
         scene = self.reads.scene
         if scene.target.server is not None:
             # Whether it is a server that works, or a lock that is waited for, nothing here tells.
@@ -234,7 +242,9 @@ class _Play:
         return _free_of(probing)
 
     def _held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
-        """Return what was called, last the read; nothing if the change waited for the read."""
+        """Return the calls that were made, the read last; nothing if the change waited for the
+        read.
+        """
         events = self._prepare()
         holding = Holding(place, self.changes.process)
         read = self.reads.begin(self.read, holding)
@@ -250,8 +260,9 @@ def _free_of(probe: PlaceProbe) -> list[HoldPoint]:
 
 
 def tell_apart(places: int, most: int, shown_at: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
-    """Try up to ``most`` of so many places, at least two, evenly from the first to the last. Then
-    try those between any two neighbours that come out otherwise. Yield each with what it shows.
+    """Try up to ``most`` of the places, at least two, evenly from the first to the last. Then try
+    the place in the middle between any two neighbours with different results. Yield each place's
+    number with its result.
     """
     shown: dict[int, Any] = {}
     ahead = _spread(places, most)
@@ -273,5 +284,5 @@ def _spread(places: int, most: int) -> list[int]:
 
 
 def decoded(events: Any) -> list[TimedCall]:
-    """Events as this process tells them."""
+    """Return events from the plain data of this process."""
     return [decode(TimedCall, one) for one in events]

@@ -1,4 +1,6 @@
-"""Plays histories and judges them: threads or tasks, several savers, several processes."""
+"""Plays histories, and judges them: of threads or tasks, of several savers, of several
+processes.
+"""
 
 from __future__ import annotations
 
@@ -54,12 +56,14 @@ PATIENCE_S = {
     Sharing.PROCESSES: 11.0,
     Sharing.LOCKED: 11.0,
 }
-"""Longer than the common patience of a database whose lock is held by another."""
+"""Seconds without progress before a history counts as hung: longer than a database usually waits
+for a lock.
+"""
 
 AT_ONCE = {Sharing.SHARED: 5, Sharing.INSTANCES: 5, Sharing.PROCESSES: 2}
-"""How many histories may be played side by side: a harness runs eight processes at once.
+"""How many histories may be played side by side: the harness runs eight processes at once.
 
-Only those of stores that have nothing in common: a server's connections are numbered.
+Only histories whose stores share nothing are: a server has a limited number of connections.
 """
 
 THEMES = {
@@ -67,7 +71,7 @@ THEMES = {
     Sharing.INSTANCES: (FOLLOWING, WRITES, PUTS, MIXED, RIVALS),
     Sharing.PROCESSES: (FOLLOWING, WRITES, PUTS, MIXED),
 }
-"""In the order in which they are taken."""
+"""The themes of each kind of history, in the order in which they are played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +84,22 @@ class CallPlan:
     before: tuple[Operation, ...]
     callers: tuple[tuple[Operation, ...], ...]
     asked: tuple[Operation, ...] = ()
-    """What is asked in the end, if not what a history of its calls is asked."""
+    """The final questions, if they differ from those that belong to the history's calls."""
 
     @property
     def after(self) -> tuple[Operation, ...]:
-        """What is asked in the end."""
+        """The questions that are asked at the end."""
         return self.asked or epilogue(
             (*self.before, *(one for made in self.callers for one in made))
         )
 
     def by_one(self, made: tuple[Operation, ...]) -> CallPlan:
-        """Some of the calls, one after the other by one caller."""
+        """Return a plan in which one caller makes these calls, one after the other."""
         schedule = Schedule(self.schedule.seed)
         return CallPlan(Sharing.SHARED, self.theme, schedule, self.before, (made,), self.asked)
 
     def arguments(self) -> dict[str, Any]:
-        """For a body."""
+        """Return the plan as arguments for the functions of its processes."""
         return {
             "schedule": encode(self.schedule),
             "savers": 1 if self.sharing is Sharing.SHARED else len(self.callers),
@@ -114,9 +118,11 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a script. ``trouble`` is why a part of it could not be played; ``hung`` are the
-    stacks where it never ended; ``died`` how the process was ended by a call; ``slow`` why it was
-    cut off. ``in_files`` says whether anything was in files of the store's own folder then.
+    """The outcome of a history.
+
+    ``trouble`` says why a part of it could not be played. ``hung`` are the stacks if it never
+    ended. ``died`` says how a call ended the process. ``slow`` says why it was cut off.
+    ``in_files`` says whether there were files in the store's own folder at the end.
     """
 
     script: CallPlan
@@ -131,7 +137,7 @@ class Played:
 def script_of(
     sharing: Sharing, number: int, seed: str, able: Able, effort: SceneEffort
 ) -> CallPlan:
-    """One of the scripts of an item."""
+    """Return one of the histories of an item."""
     name = f"{seed}:{sharing.name}:{number}"
     themes = [one for one in THEMES[sharing] if able.deletes or one is not DELETING]
     theme, turn = themes[number % len(themes)], number + number // len(themes)
@@ -152,8 +158,8 @@ def script_of(
 
 
 def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
-    """A history beside a process that holds the lock of the store's SQLite file for a while, and
-    lets go; None if the store is in no such file.
+    """Play a history beside a process that holds the lock of the store's SQLite file for a while;
+    None if the store is not in such a file.
     """
     before = prologue(PUTS, able)
     number = 30 if able.history else 1
@@ -187,7 +193,7 @@ def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
 
 
 def rehearsal(seed: str, able: Able, effort: SceneEffort) -> CallPlan:
-    """A script for one caller alone, which a saver gets right unless something else is wrong."""
+    """Return a history for one caller alone: a saver that gets it wrong has another flaw."""
     theme = MIXED
     # All its callers' calls, one after the other, in a random order.
     made = [
@@ -200,14 +206,14 @@ def rehearsal(seed: str, able: Able, effort: SceneEffort) -> CallPlan:
 
 
 def play(bench: CallerBench, script: CallPlan) -> Played:
-    """Play a script on a new store."""
+    """Play a history on a new store."""
     return play_at_once(bench, [script])[0]
 
 
 def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played]:
-    """Play scripts of one way of sharing side by side, each on a new store of its own.
+    """Play histories of one kind side by side, each on a new store of its own.
 
-    Most of the time that one takes its callers wait, for each other or for a lock.
+    The callers of one history mostly wait, for each other or for a lock.
     """
     with ExitStack() as stack:
         each = [stack.enter_context(bench.store()) | script.arguments() for script in scripts]
@@ -234,7 +240,7 @@ def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played
 
 
 def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
-    """Return what several processes told of one script."""
+    """Join the results of the processes of one history."""
     events: list[TimedCall] = []
     trouble = hung = slow = died = ""
     for result in results:
@@ -259,7 +265,7 @@ def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
 
 
 def ended(played: Played) -> list[Problem]:
-    """The problem of a history that never ended, or whose process did."""
+    """Return the problem of a history that never ended, or whose process died."""
     sharing = played.script.sharing
     name = THREADS if sharing is Sharing.SHARED else PROCESSES
     if played.died:

@@ -1,4 +1,4 @@
-"""Plays histories, and judges what only callers that are not alone are shown."""
+"""Plays histories, and judges what is wrong only when there are several callers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from saverproof.families.tally import Tally, hidden
 
 HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
 ENOUGH = 3
-"""Histories of one kind that show nothing but contracts that were found broken before: what other
-contracts such a saver breaks, the next may show.
+"""How many histories of one kind may show nothing but contracts that are already found broken. The
+next one may show another contract that the saver breaks.
 """
 _SHARES = {Sharing.SHARED: 0.6, Sharing.INSTANCES: 0.8, Sharing.PROCESSES: 1.0}
-"""By which part of a budget the histories of each kind are to be over."""
+"""The share of the budget by whose end the histories of each kind have to be over."""
 _TOO_SLOW = 2
-"""Histories of one kind that were cut off: more of them would be, too."""
+"""How many histories of one kind may be cut off before no more of that kind are played."""
 
 
 @dataclass(slots=True)
@@ -53,14 +53,14 @@ class HistoryJudging:
     alone: OneCaller = field(default_factory=OneCaller)
     flaws: SequentialFlaws = field(init=False)
     apart: bool = False
-    """Whether stores have nothing in common, so that several can be worked on at once."""
+    """Whether stores share nothing, so that several histories can be played at once."""
 
     def __post_init__(self) -> None:
         self.flaws = SequentialFlaws(self.bench.plan, self.bench.target)
 
     @property
     def tally(self) -> Tally:
-        """Of the item."""
+        """The tally of the item."""
         return self.record.tally
 
     def run(self) -> None:
@@ -87,8 +87,8 @@ class HistoryJudging:
         self.tally.handed += self.flaws.found.values()
 
     def _hold_reads(self) -> str:
-        """Hold reads while another process goes on: between two, nothing but the store keeps them
-        whole. Return why not all could be held, if so.
+        """Hold reads while another process writes: between two processes, only the store can keep a
+        read whole. Return why not all reads could be held, if so.
         """
         many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
         if TORN in self.tally.wanted and many and self.effort.reads:
@@ -96,7 +96,7 @@ class HistoryJudging:
         return ""
 
     def _apart(self) -> None:
-        """Play with several processes, and with one that is held up."""
+        """Play with several processes, and with one that is stopped for a while."""
         self._play(Sharing.PROCESSES, self.effort.processes)
         if self.record.skips(PROCESSES, "histories with a lock that is held"):
             return
@@ -105,8 +105,8 @@ class HistoryJudging:
             overtake(self.bench, self.able, self.record)
 
     def _rehearse(self) -> bool:
-        """Return whether the saver answers one caller alone at all; what is wrong is looked
-        into.
+        """Return whether the saver answers one caller alone. What is wrong with those answers is
+        looked into.
         """
         plan = self.bench.plan
         script = rehearsal(f"{plan.seed}:{plan.api}", self.able, self.effort)
@@ -161,8 +161,8 @@ class HistoryJudging:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
 
     def _judged(self, played: Played) -> list[Problem]:
-        """Return what is wrong with how a history ended, or with its answers, because of its
-        callers.
+        """Return what is wrong with how a history ended, or with its answers, if only several
+        callers cause it.
         """
         shared = played.script.sharing is Sharing.SHARED
         judgement = judge_history(
@@ -200,7 +200,7 @@ class HistoryJudging:
             self.record.raised.update(error[:120] for error in judgement.errors)
 
     def of_callers(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Without those that say no more than what is known of listings."""
+        """Return the problems without those that repeat a known flaw of listings."""
         known = self.record.found.get(ITERATION)
         if known is None or "raised" not in known.problem.observed:
             return [*problems]
@@ -209,7 +209,9 @@ class HistoryJudging:
 
 
 def _is_of_a_listing(problem: Problem, error: str) -> bool:
-    """Return whether it is that a listing raised this, whatever was called meanwhile."""
+    """Return whether the problem is that a listing raised this error, whatever was called beside
+    it.
+    """
     if problem.contract not in (THREADS, TORN) or not problem.events:
         return False
     last = problem.events[-1]

@@ -1,7 +1,7 @@
-"""Holds a call on a whole thread at one of its places, until what goes on beside it is over.
+"""Holds a call on a whole thread at one of its places, until the calls beside it are over.
 
-A place is a line of the saver's own code, or a turn in which the call waits for an event loop.
-Wherever a call is held, and for how long, a right saver is right: no clock decides.
+A place is a line of the saver's own code, or a turn of the event loop that the call awaits. A right
+saver is right wherever a call is held, and however long: the verdict does not depend on time.
 """
 
 from __future__ import annotations
@@ -22,37 +22,41 @@ from saverproof.families.concurrency.schedules import UPKEEP, could_run, folders
 from saverproof.process import stacks
 
 _LONGEST_S = 0.5
-"""How long a call is held at most, where the others wait for it: a step of a graph takes less."""
+"""How many seconds a call is held at most if the calls beside it wait for it: a step of a graph
+takes less.
+"""
 _LATEST_S = 2.0
-"""The same where the others go on, as on a busy machine: databases wait for a lock for longer."""
+"""How many seconds a call is held at most if the calls beside it go on, as on a busy machine.
+Databases wait for a lock longer than this.
+"""
 _GLANCES = 20
-"""Glances one after the other, all of which have to find the others waiting: between two calls
-nobody goes on for a moment.
+"""How many looks in a row must find the other calls waiting: between two calls, nothing runs for a
+moment.
 """
 _NAP_S = 0.001
 _PRACTICE, MARGIN, _LEAST_S = 3, 4, 0.002
-"""A write that nothing is in the way of takes at most so many times as long as one did before, of
-these first ones, and a moment more.
+"""After so many first writes, a write that nothing blocks takes at most so many times as long as
+one of the first, and so many seconds more.
 """
 MARGIN_ELSEWHERE = 20
-"""The same of a write by another process. Between two messages both processes may sleep, so that
-none is seen to go on: with 4, a place that was free was once taken for blocked.
+"""The same multiple for a write by another process. Between two messages both processes may sleep
+and seem blocked: with 4, a free place was once taken for blocked.
 """
 _GLANCE_S = 0.0005
-"""Until when a write that was blocked has moved, once it is let go."""
+"""Seconds in which a write that was blocked moves, once nothing blocks it."""
 _VISITS = 2
-"""Visits of one line that are told apart: a loop over all that is stored has no end of them."""
+"""How many visits of one line count as different places: a loop may visit a line without end."""
 
 _AT_WORK = "RD"
-"""The states of a thread that waits for nothing but a processor, or a disk."""
+"""The states of a thread that waits only for a processor, or for a disk."""
 
 AWAIT = "await"
 
 
 @dataclass(frozen=True, slots=True)
 class HoldPoint:
-    """A line of a file, or the event loop's turn ``line``, when it is come to the ``time``-th time;
-    counted from 1.
+    """A place: the ``time``-th visit, counted from 1, of a line of a file, or of the event loop's
+    turn ``line``.
     """
 
     file: str
@@ -60,33 +64,37 @@ class HoldPoint:
     time: int = 1
 
     def describe(self) -> str:
-        """In a few words."""
+        """Return the place in a few words."""
         if self.file == AWAIT:
             return f"where it waits for the loop (the {self.line}. time)"
         return f"at line {self.line} of {os.path.basename(self.file)}"
 
 
 class Probe(Protocol):
-    """Something that is done at each place which a call reaches."""
+    """An action at each place that a call reaches."""
 
     def at(self, place: HoldPoint) -> None:
-        """Do it at a line of a thread's call."""
+        """Act at a place in a thread's call."""
 
     async def await_at(self, place: HoldPoint) -> None:
-        """Do it where a call on an event loop awaits."""
+        """Act at a place where a call on an event loop awaits."""
 
 
 class PlaceProbe(Probe, Protocol):
-    """What finds the places of a call; ``free`` has them, each with whether a write got through."""
+    """A probe that finds the places of a call; ``free`` has each place with whether a write was
+    answered there.
+    """
 
     free: list[tuple[HoldPoint, bool]]
 
     def end(self) -> None:
-        """Wait for what is left."""
+        """Wait for the last write."""
 
 
 class Probing:
-    """Finds the places of a call at which a write to the same thread gets through."""
+    """Finds the places of a call at which a write to the same thread is answered while the call
+    stands still.
+    """
 
     def __init__(
         self,
@@ -94,7 +102,9 @@ class Probing:
         margin: int = MARGIN,
         process: int | None = None,
     ) -> None:
-        """``process`` is the id of the one that writes, if it is another."""
+        """Set the write. ``process`` is the id of the process that writes, if it is not this
+        one.
+        """
         self.free: list[tuple[HoldPoint, bool]] = []
         self._write = write
         self._process = process
@@ -104,10 +114,10 @@ class Probing:
         self._patience_s = _LEAST_S + margin * (time.monotonic() - began) / _PRACTICE
         self._pending: concurrent.futures.Future[Any] | None = None
         self._blocked: dict[int, stacks.Stack] | None = None
-        """Where all threads stood when the write was seen to be blocked."""
+        """The stacks of all threads when the write was seen to be blocked."""
 
     def at(self, place: HoldPoint) -> None:
-        """Stand still until a write that is begun here is answered, or for a moment."""
+        """Begin a write here, and stand still until it is answered, or for a moment."""
         if self._is_blocked():
             self.free.append((place, False))
             return
@@ -115,9 +125,7 @@ class Probing:
         self.free.append((place, self._is_answered(self._pending)))
 
     def _is_blocked(self) -> bool:
-        """Return whether the write that was begun at an earlier place is not answered here
-        either.
-        """
+        """Return whether the write that was begun at an earlier place is still not answered."""
         last = self._pending
         if last is None:
             return False
@@ -144,7 +152,7 @@ class Probing:
         return answered
 
     async def await_at(self, place: HoldPoint) -> None:
-        """The same on an event loop."""
+        """Do the same as :meth:`at` on an event loop."""
         for _ in range(2 if self._pending else 1):
             if self._pending is None or self._pending.done():
                 self._pending = self._write()
@@ -161,8 +169,8 @@ class Probing:
 
 
 def others_go_on(process: int | None) -> bool:
-    """Return whether a thread beside this one waits for nothing but a processor, or a disk: of this
-    process, or of another one that is beside it.
+    """Return whether another thread waits only for a processor or for a disk: a thread of this
+    process, or of ``process``.
     """
     if process is not None and could_run(process, states=_AT_WORK):
         return True
@@ -170,10 +178,11 @@ def others_go_on(process: int | None) -> bool:
 
 
 class Holding:
-    """Stands still at a place, once, until ``let_go`` is set. Without a place it never does.
+    """Stands still at a place, once, until ``let_go`` is set. Without a place it never stands
+    still.
 
-    ``come`` is set when the call has come there, or is over. ``process`` is the id of the one that
-    goes on beside it, if it is another.
+    ``come`` is set when the call has reached the place, or is over. ``process`` is the id of the
+    process that makes calls meanwhile, if it is not this one.
     """
 
     def __init__(self, place: HoldPoint | None, process: int | None = None) -> None:
@@ -182,7 +191,7 @@ class Holding:
         self.come = threading.Event()
         self.let_go = threading.Event()
         self.overtaken = False
-        """Whether all that went on beside it was over before it went on."""
+        """Whether all calls beside this one were over before it went on."""
 
     def at(self, place: HoldPoint) -> None:
         """Stand still if this is the place."""
@@ -190,7 +199,9 @@ class Holding:
             self.overtaken = self.let_go.wait(_LONGEST_S) or self._is_over_in_time()
 
     def _is_over_in_time(self) -> bool:
-        """Return whether what goes on beside it is over before it stands still, or for too long."""
+        """Return whether the calls beside this one are over, before they stand still or take too
+        long.
+        """
         until = time.monotonic() + _LATEST_S - _LONGEST_S
         idle = 0
         while idle < _GLANCES and time.monotonic() < until:
@@ -200,7 +211,7 @@ class Holding:
         return False
 
     async def await_at(self, place: HoldPoint) -> None:
-        """The same on an event loop."""
+        """Do the same as :meth:`at` on an event loop."""
         if self._is_there(place):
             until = time.monotonic() + _LONGEST_S
             while not self.let_go.is_set() and time.monotonic() < until:
@@ -216,24 +227,26 @@ class Holding:
 
 @dataclass(slots=True)
 class HoldPoints:
-    """Tells of each place to which a call on a whole thread comes; one call is made at a time."""
+    """Acts at each place that a call on a whole thread reaches; one call is made at a time."""
 
     doing: Probe | None = None
     _visits: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def tracer(self, saver: Any) -> Any:
-        """Return what a thread is traced by in which the call runs: it tells of the saver's own
-        lines.
+        """Return the trace function for the thread in which the call runs: it acts at the saver's
+        own lines.
         """
         return lines_in(folders_of(saver), self._at_line)
 
     def begin(self, doing: Probe) -> None:
-        """A call is made from now on."""
+        """Begin to count the places of a new call."""
         self.doing = doing
         self._visits.clear()
 
     def awaited(self, call: Awaitable[Any]) -> Awaitable[Any]:
-        """The same call, with a place after each turn of the loop that it waits for."""
+        """Return a call that does the same, with a place after each turn of the loop that it
+        awaits.
+        """
         return _Awaited(call, self)
 
     def _at_line(self, frame: FrameType) -> None:
@@ -243,7 +256,7 @@ class HoldPoints:
             self.doing.at(place)
 
     def visited(self, file: str, line: int) -> HoldPoint | None:
-        """The place, if it is not come to for the umpteenth time."""
+        """Return the place of this visit of a line; None if the line was visited too often."""
         self._visits[file, line] += 1
         time = self._visits[file, line]
         return HoldPoint(file, line, time) if time <= _VISITS else None
@@ -273,7 +286,9 @@ class _Awaited:
 
 
 def _on_a_loop() -> bool:
-    """Return whether this thread is an event loop's, on which nobody could go on beside it."""
+    """Return whether this thread runs an event loop: nothing else on the loop could go on if it
+    stood still.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -282,8 +297,9 @@ def _on_a_loop() -> bool:
 
 
 def chosen(looked: list[tuple[HoldPoint, bool]], most: int) -> list[HoldPoint]:
-    """Those places at which a call is held: the last of each stretch in which others get through,
-    for they come to the same; where nothing is ever in the way, up to ``most``.
+    """Return the places at which to hold a call. If others are answered everywhere, these are up to
+    ``most`` places. Otherwise it is the last place of each stretch in which others are answered:
+    all places of a stretch have the same result.
     """
     stretches: list[list[HoldPoint]] = [[]]
     for place, free in looked:
@@ -298,7 +314,7 @@ def chosen(looked: list[tuple[HoldPoint, bool]], most: int) -> list[HoldPoint]:
 
 
 def _spread(of: list[Any], most: int) -> list[Any]:
-    """Up to ``most`` of them, evenly."""
+    """Return up to ``most`` of the items, spread evenly."""
     if most <= 0:
         return []
     return [of[n * len(of) // most] for n in range(most)] if len(of) > most else of

@@ -1,4 +1,4 @@
-"""Standalone scripts of two savers on one store, of which one writes and the other is asked."""
+"""Writes standalone scripts of two savers on one store: one writes, and the other is asked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from saverproof.scripts.writer import ScriptWriter
 
 
 def instances_script(target: Target, opening: Opening, asking: Asking, api: str) -> str:
-    """The source of a script of the scene; "" if it cannot be written down."""
+    """Return the source of a script of the scene; "" if the scene cannot be written as a script."""
     calls = CallSource(api, opening.managed)
     writer = ScriptWriter(calls, saver_methods(target, asking.changes, calls))
     try:
@@ -58,7 +58,7 @@ _ELSEWHERE = (
 
 
 def _expression(question: steps.Step, writer: ScriptWriter) -> str:
-    """The question as an expression."""
+    """Return the question as an expression."""
     match question:
         case steps.GetTuple():
             return read(question, writer)

@@ -1,5 +1,5 @@
-"""What runs in the processes of two savers on one store, of which one writes, and the other, which
-was opened before and has been asked before, is asked again.
+"""Runs in the processes of two savers on one store: one writes, and the other, which was opened and
+asked before the change, is asked again.
 """
 
 from __future__ import annotations
@@ -26,19 +26,23 @@ from saverproof.savers.execution.view import canonical, contents_of
 from saverproof_faults.kill import Acks
 
 PATIENCE_S = 11.0
-"""Longer than the common patience of a database whose lock is held by another."""
+"""Seconds without progress before the scene counts as hung: longer than a database usually waits
+for a lock.
+"""
 
 WRITER, READER = 0, 1
 _NUMBERS = {mint(number): number for number in range(1, 100)}
 _LONGEST = 300
-"""Characters of answers that differ in no more than what checkpoints hold."""
+"""How many characters of an answer are shown if two answers differ only in the contents of
+checkpoints.
+"""
 
 Answer: TypeAlias = list[str]
-"""A text that equal answers share, and what the answer is in a few words."""
+"""A text that is the same for equal answers, and the answer in a few words."""
 
 
 def in_one_process(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Both savers here. See :meth:`_Part.told`."""
+    """Play both savers in this process. See :meth:`_Part.told`."""
     part = _Part(arguments)
 
     def play() -> None:
@@ -54,7 +58,7 @@ def in_one_process(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The process that writes; it tells the other one what it is answered itself."""
+    """Play the writer, which leaves its own answers for the reader."""
     part = _Part(arguments)
 
     def play() -> None:
@@ -73,7 +77,7 @@ def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The process that reads."""
+    """Play the reader."""
     part = _Part(arguments)
 
     def play() -> None:
@@ -96,7 +100,7 @@ def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def look(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A third process: what a saver answers that is opened in the end, as "answers"."""
+    """Return the answers of a saver that a third process opens at the end, as "answers"."""
     part = _Part(arguments)
     answers: list[Answer] = []
 
@@ -107,11 +111,11 @@ def look(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _RefusedError(Exception):
-    """No second saver can be opened beside the first."""
+    """No second saver can be opened beside the first one."""
 
 
 class _Part:
-    """One process's part: ``changes`` and ``questions`` are steps."""
+    """The part of one process: ``changes`` and ``questions`` are steps."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self.scene = ScenePart(
@@ -127,12 +131,12 @@ class _Part:
         self._disputed: list[str] = []
 
     def told(self, play: Callable[[], object]) -> dict[str, Any]:
-        """Play it under the watch.
+        """Play this part under the watch.
 
-        Gives "compared": the numbers of changes and questions whose answers were compared;
-        "stale": those that the reader answered otherwise, with what was "said", "expected" and
-        "observed"; "disputed": the questions that not even two savers were answered alike;
-        "refused": why no second saver could be used; "trouble"; "standstill".
+        Gives "compared": the numbers of changes and questions whose answers were compared; "stale":
+        the questions that the reader answered differently, with "said", "expected" and "observed";
+        "disputed": the questions to which no two savers gave the same answer; "refused": why no
+        second saver could be used; "trouble"; "standstill".
         """
 
         def guarded() -> None:
@@ -157,14 +161,14 @@ class _Part:
         return Meeting(Path(self._meeting), number, 2)
 
     def answers_at(self, number: int) -> Path:
-        """Return where the writer notes what it is answered after a change."""
+        """Return the file in which the writer leaves its answers after a change."""
         return Path(f"{self._meeting}-{number}.json")
 
     def opened_beside(self, stack: ExitStack) -> Any:
-        """A saver beside one that is open.
+        """Open a saver beside one that is open.
 
         Raises:
-            _RefusedError: there can be none.
+            _RefusedError: the target cannot open a second saver.
         """
         try:
             return stack.enter_context(self.scene.saver())
@@ -174,22 +178,22 @@ class _Part:
     # --- changes ---------------------------------------------------------------------------
 
     def settled(self, writer: Any) -> tuple[SettledCall, ...]:
-        """The calls of all changes."""
+        """Return the calls of all changes."""
         return Calls(versions_of(writer)).settle(self.changes)
 
     def change(self, writer: Any, call: SettledCall) -> None:
-        """Make one."""
+        """Make a change."""
         perform(self._driver(writer), call)
         self.scene.progress.tick()
 
     # --- questions -------------------------------------------------------------------------
 
     def ask(self, saver: Any) -> list[Answer]:
-        """Ask all questions."""
+        """Return the answers to all questions."""
         return [self._answer(saver, question) for question in self.questions]
 
     def ask_fresh(self, question: steps.Step) -> Answer:
-        """A saver that is opened now."""
+        """Return the answer of a saver that is opened now."""
         try:
             with self.scene.saver() as fresh:
                 return self._answer(fresh, question)
@@ -203,8 +207,8 @@ class _Part:
         expected: list[Answer],
         fresh: Callable[[steps.Step], Answer] | None,
     ) -> None:
-        """Ask the reader what the writer was asked; a fresh saver decides between the two, or is
-        left to another process, since all savers of this one may keep the same answers.
+        """Ask the reader what the writer was asked. If the answers differ, a fresh saver decides,
+        or another process does later: all savers of this process may share a stale answer.
         """
         for number, (question, said) in enumerate(zip(self.questions, expected, strict=True)):
             if _is_error(said):

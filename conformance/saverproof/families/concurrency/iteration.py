@@ -1,4 +1,4 @@
-"""What runs in the processes of iterations: a listing is left between two items, others call."""
+"""Runs in the processes of iterations: between two items of a listing, other calls are made."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from saverproof_faults.kill import Acks
 
 
 class By(StrEnum):
-    """Who calls between two items, and whether the listing goes on."""
+    """Who makes calls between two items, and whether the listing is continued."""
 
     OTHER = "another one"
     SAME = "the one that lists"
@@ -49,19 +49,18 @@ BETWEEN = (
     Operation(OperationKind.PUT, 3, 1, tag=1_011),
     Operation(OperationKind.DELETE, 2),
 )
-"""What is called between the items: reads, writes to the thread that is listed, in a namespace that
-was not there before, and another thread's end.
+"""The calls between the items: reads, writes to the listed thread in a new namespace, and the
+deletion of another thread.
 """
 
 
 def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List a thread and make calls between the items.
 
-    Gives "calls": for each its operation and what it raised, or None; "there": the checkpoints that
-    were listed before, and "listed": those that the listing gave, as far as it was asked;
-    "standstill", if one never
-    returned; "operation" that was under way then; "listing", where the listing stood; "released",
-    whether the call returned once the listing had been closed.
+    Gives "calls": each operation and what it raised, or None; "there": the checkpoints that were
+    there before the listing; "listed": those that the listing gave, as far as it was continued. If
+    a call never returned: "standstill"; "operation", the call; "listing", where the listing stood;
+    "released", whether the call returned once the listing had been closed.
     """
     scene = ScenePart({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
     play = Iterating(scene, By(arguments["by"]), frozenset(arguments["operations"]))
@@ -96,7 +95,7 @@ class Iterating:
         self._give_up = threading.Event()
 
     def guarded(self) -> None:
-        """Go through all of it. What goes wrong beside the listing is kept as trouble."""
+        """Go through the listing. An error that is not the listing's is kept as trouble."""
         try:
             with self.scene.saver() as saver:
                 self.scene.prepare(saver, PREPARED)
@@ -198,7 +197,7 @@ class Iterating:
 
     @contextmanager
     def _next(self) -> Iterator[None]:
-        """An item of the listing is asked for in the block, or all that are left."""
+        """Ask for the next item of the listing, or for all that are left."""
         self.under_way, raised = "the next item", None
         try:
             yield
@@ -208,9 +207,11 @@ class Iterating:
         self.scene.progress.tick()
 
     def released(self, stage: threading.Thread, still: Standstill) -> bool | None:
-        """Close the listing, from outside of the call that hangs; whether that call returned then.
+        """Close the listing, from outside the call that hangs. Return whether that call returned
+        then.
 
-        None where the listing cannot be closed: the call that hangs is its own thread's or task's.
+        None where the listing cannot be closed, because the call that hangs is in the listing's own
+        thread or task.
         """
         if self.by is By.SAME or not still.hung:
             return None
@@ -221,10 +222,10 @@ class Iterating:
 
 
 def _named(found: Any) -> list[str]:
-    """The namespace and the id of a checkpoint."""
+    """Return the namespace and the id of a checkpoint."""
     return [*contents_of(found)[0][1:]]
 
 
 def method_of(operation: Operation) -> str:
-    """The name of the saver's method, as facts have it."""
+    """Return the name of the saver's method, as facts have it."""
     return operation.kind.value.partition(",")[0]

@@ -1,4 +1,6 @@
-"""Judges a history: what was lost, what was seen in part, what no order explains."""
+"""Judges a history: what was lost, what was seen in part, and which answers no order of the calls
+explains.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,16 @@ from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, or
 CUT_OFF = "cut off: the orders of a history are too many to be searched"
 NO_ORDER = "the answers fit no order of the calls"
 Key = tuple[int, int]
-"""A place and the number of a checkpoint there."""
+"""A place, and the number of a checkpoint there."""
 
 
 @dataclass(slots=True)
 class Judgement:
-    """What a history comes to. ``known`` are the problems that were put aside; ``raised`` counts
-    errors that are no breach, ``reads`` what was compared, ``cut_off`` the keys whose orders could
-    not all be searched.
+    """The judgement of a history.
+
+    ``known`` are the problems that one caller alone has as well. ``raised`` counts errors that are
+    no breach, ``reads`` the answers that were compared. ``cut_off`` are the keys for which not all
+    orders could be searched.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -39,12 +43,12 @@ class Judgement:
     errors: list[str] = field(default_factory=list)
 
     def broken(self) -> set[str]:
-        """The contracts that were broken."""
+        """The contracts that are broken."""
         return {problem.contract for problem in self.problems}
 
 
 def semantics_of(events: Sequence[TimedCall]) -> Semantics:
-    """Return what the events of one caller alone show of that."""
+    """Return what the calls of one caller show: whether puts and batches replace earlier ones."""
     history = EventIndex(events, THREADS, USUAL)
     replaces = first_stays = True
     for event in events:
@@ -67,8 +71,8 @@ def judge_history(
     semantics: Semantics = USUAL,
     known: Collection[str] = (),
 ) -> Judgement:
-    """Judge a whole history. ``shared`` says that all callers used one saver; problems of the sorts
-    in ``known`` are put aside.
+    """Judge a whole history. ``shared`` says that all callers used one saver. Problems of the sorts
+    in ``known`` are set aside.
     """
     history = EventIndex(events, THREADS if shared else PROCESSES, semantics)
     judgement = Judgement(
@@ -98,7 +102,7 @@ def judge_history(
 
 
 def _problems(history: EventIndex, *, shared: bool) -> Iterator[Problem]:
-    """Yield what is wrong with single answers, and with what is there in the end."""
+    """Yield what is wrong with single answers, and with the store at the end."""
     for event in history.events:
         if shared and not event.returned:
             yield history.raised(event)
@@ -108,7 +112,9 @@ def _problems(history: EventIndex, *, shared: bool) -> Iterator[Problem]:
 
 
 class EventIndex:
-    """The events of a history by what they are about. ``contract`` is the one for what is lost."""
+    """The events of a history, indexed by checkpoint and place. ``contract`` is the contract that a
+    loss breaks.
+    """
 
     def __init__(self, events: Sequence[TimedCall], contract: str, semantics: Semantics) -> None:
         self.events = events
@@ -119,7 +125,7 @@ class EventIndex:
         self.deleted = {
             e.operation.place for e in events if e.operation.kind is OperationKind.DELETE
         }
-        """The places whose thread is deleted now and then."""
+        """The places whose threads are deleted in the history."""
         for event in events:
             made = event.operation
             if made.kind is OperationKind.PUT:
@@ -128,8 +134,8 @@ class EventIndex:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
 
     def raised(self, event: TimedCall) -> Problem:
-        """An error of one of many users of one saver. A read that meets half of a deletion may not
-        get as far as to show it.
+        """Return the problem of an error that a caller got because others use the saver, too. A
+        read beside a deletion may raise before it shows half of the deletion.
         """
         halves = [
             other
@@ -196,7 +202,9 @@ class EventIndex:
             yield self._torn(event, shown, "one whole batch", "a mix of two batches")
 
     def _half_deleted(self, event: TimedCall, shown: ShownTuple) -> Iterator[Problem]:
-        """A checkpoint with writes of an earlier life, or without those it had before the read."""
+        """Yield a checkpoint that shows half of a deletion: with writes from before it, or without
+        writes that it had before the read.
+        """
         place = event.operation.place
         puts = sorted(self.puts.get((place, shown.number), []), key=lambda put: put.began)
         life = [put for put in puts if f"p{put.operation.tag}" in shown.parts]
@@ -219,7 +227,7 @@ class EventIndex:
     # --- what is there in the end ----------------------------------------------------------
 
     def lost(self) -> Iterator[Problem]:
-        """Yield what was acknowledged and is not there when all is quiet."""
+        """Yield what was acknowledged and is missing at the end."""
         for event in self.events:
             if event.phase is not Phase.AFTER or not event.returned:
                 continue
@@ -253,7 +261,9 @@ class EventIndex:
     def _overwritten(
         self, event: TimedCall, shown: ShownTuple, puts: list[TimedCall]
     ) -> Iterator[Problem]:
-        """A put that was answered before another began cannot have the last word."""
+        """Yield the problem of a checkpoint that shows a put, although a later put must have
+        replaced it.
+        """
         for put in puts:
             if f"p{put.operation.tag}" in shown.parts:
                 later = [other for other in puts if other.began > put.ended]
@@ -274,7 +284,7 @@ class EventIndex:
         )
 
     def _about(self, place: int, shown: ShownTuple, read: TimedCall) -> tuple[TimedCall, ...]:
-        """The operations that had a hand in what a tuple shows."""
+        """Return the operations that may have made what a tuple shows."""
         said = {text for _, values in shown.writes for text in values} | {*shown.parts}
         return tuple(
             event

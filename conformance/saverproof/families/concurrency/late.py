@@ -1,4 +1,4 @@
-"""What runs in the process in which a run goes on with a thread that was deleted."""
+"""Runs in the process in which a run writes to its thread after the thread was deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from saverproof_faults.kill import Acks
 
 
 def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """One caller: what comes before, what comes late, and what is there then."""
+    """Make the calls of one caller before the deletion and after it, and look at what is there
+    then.
+    """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
 
     def play() -> None:

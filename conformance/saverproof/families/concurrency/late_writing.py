@@ -1,4 +1,6 @@
-"""A worker goes on with its run after the thread was deleted: what it puts is refused, or whole."""
+"""Judges a worker that goes on with its run after the thread was deleted: each of its puts must be
+refused, or stored whole.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _AFTER = (Operation(OperationKind.LATEST, _PLACE),)
 
 
 def write_late(bench: CallerBench, record: SceneRecord) -> None:
-    """Play it once."""
+    """Play the scene once."""
     calls = CallPlan(Sharing.SHARED, UPKEEP, Schedule(""), _BEFORE, (_LATE,), _AFTER)
     with bench.store() as store:
         result = bench.played(late.write, store | calls.arguments())

@@ -22,7 +22,7 @@ MOST_CONFIGURATIONS = 50_000
 
 
 class SearchResult(StrEnum):
-    """What a search came to."""
+    """The outcome of a search."""
 
     LEGAL = "there is a legal order"
     ILLEGAL = "there is no legal order"
@@ -44,7 +44,7 @@ class TimedOperation(Generic[Action]):
 
     @property
     def deadline(self) -> float:
-        """The moment by which it has taken effect."""
+        """The latest moment at which the operation has taken effect."""
         return self.ended if self.certain else math.inf
 
 
@@ -56,8 +56,8 @@ def search(
 ) -> SearchResult:
     """Search for a legal order of the steps.
 
-    ``apply`` gives the states that an action may lead to from a state; none if it cannot have
-    happened there. After ``most`` configurations the search is cut off.
+    ``apply`` gives the states that an action may lead to from a state; none if the action is
+    impossible there. After ``most`` configurations the search is cut off.
     """
     ordered = sorted(steps, key=lambda step: step.began)
     needed = sum(1 << place for place, step in enumerate(ordered) if step.certain)
@@ -83,7 +83,7 @@ def endings(
     start: State,
     apply: Callable[[State, Action], Iterable[State]],
 ) -> tuple[set[State], set[State]]:
-    """The states in which the legal orders of a few steps end, and all that they pass through."""
+    """Return the states in which the legal orders of a few steps end, and all states on the way."""
     ordered = sorted(steps, key=lambda step: step.began)
     needed = sum(1 << place for place, step in enumerate(ordered) if step.certain)
     pending = [(0, start)]
@@ -103,7 +103,7 @@ def endings(
 def _next(
     ordered: list[TimedOperation[Action]], done: int
 ) -> Iterable[tuple[int, TimedOperation[Action]]]:
-    """The steps that may come next: none of the others had ended before they began."""
+    """Return the steps that may come next: no other step had ended before they began."""
     left = [(place, step) for place, step in enumerate(ordered) if not done >> place & 1]
     first_end = min((step.deadline for _, step in left), default=math.inf)
     return [(place, step) for place, step in left if step.began <= first_end]

@@ -1,4 +1,4 @@
-"""What runs in two processes of which one holds the lock of the store's file for a while."""
+"""Runs in two processes, of which one holds the lock of the store's file for a while."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HELD, _RELEASED = 1, 2
 
 
 def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Use the store before, while and after its lock is held by the other process."""
+    """Use the store before, while and after the other process holds its lock."""
     scene = ScenePart({**arguments, "patience_s": PATIENCE_S + arguments["hold_s"]})
 
     def play() -> None:
@@ -42,7 +42,7 @@ def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hold(acks: Acks, arguments: Mapping[str, Any]) -> bool:
-    """Hold the lock from when the other process is ready until a while after it called.
+    """Hold the lock, from when the other process is ready until a while after its call began.
 
     Gives whether there was a file to be locked.
     """

@@ -35,9 +35,9 @@ for line in sys.stdin:
 class LockLooks:
     """Finds the places of a call at which nobody has a lock.
 
-    A probing write does not tell: while it waits for a lock of SQLite it sleeps, and it wakes up
-    too late. A process of its own looks: one that opens and closes a file which it has open with
-    another build of SQLite loses the locks that it has there.
+    A probing write cannot tell: while it waits for a lock, SQLite sleeps, and it wakes up too late.
+    A process of its own looks, because a process loses its locks on a file that it opens and closes
+    a second time, with another build of SQLite.
     """
 
     files: Sequence[Path]
@@ -45,12 +45,12 @@ class LockLooks:
     _answers: IO[str]
     free: list[tuple[HoldPoint, bool]] = field(default_factory=list)
     _looking: threading.Lock = field(default_factory=threading.Lock)
-    """A call may come to places in several threads at once."""
+    """Held during a look, since a call may reach places in several threads at once."""
 
     @classmethod
     @contextmanager
     def of(cls, files: Sequence[Path]) -> Iterator[Self]:
-        """Look at these files, until the block is left."""
+        """Look at these files, until the block ends."""
         looking = [sys.executable, "-I", "-S", "-c", _LOOK]
         pipe = subprocess.PIPE
         with subprocess.Popen(looking, stdin=pipe, stdout=pipe, text=True) as process:
@@ -60,14 +60,14 @@ class LockLooks:
             yield cls(files, process.stdin, process.stdout)
 
     def at(self, place: HoldPoint) -> None:
-        """Look here."""
+        """Look for locks at this place."""
         with self._looking:
             print(json.dumps([str(file) for file in self.files]), file=self._asked, flush=True)
             self.free.append((place, bool(json.loads(self._answers.readline()))))
 
     async def await_at(self, place: HoldPoint) -> None:
-        """Look here; nothing of the loop's is waited for."""
+        """Look for locks at this place, without waiting for the event loop."""
         self.at(place)
 
     def end(self) -> None:
-        """Nothing is left behind."""
+        """Do nothing: no look is left unfinished."""

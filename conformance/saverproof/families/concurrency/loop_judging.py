@@ -1,4 +1,6 @@
-"""Judges whether the event loop goes on while an awaited call of a saver waits for its database."""
+"""Judges whether the event loop stays free while an awaited call of a saver waits for its
+database.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _EXPECTED = "the event loop to take its turns for others while a call of the dat
 
 
 def let_wait(bench: CallerBench, record: SceneRecord) -> None:
-    """Let every operation wait once, if calls are awaited at all."""
+    """Have every operation wait for the loop once, if the saver's calls are awaited at all."""
     tally = record.tally
     if bench.plan.api != "async":
         tally.rule_out(LOOP, "no event loop waits for calls of the sync API")

@@ -12,7 +12,7 @@ from typing import Self
 from saverproof.families.concurrency.schedules import could_run, is_zombie
 
 STEPS = 24
-"""The calls of the database that all processes make side by side."""
+"""How many database calls all processes make side by side."""
 
 _WAIT_S = 0.05
 _LONGEST_S = 1.0
@@ -21,11 +21,13 @@ _WAITS_FOR_ANOTHER_S = 30.0
 _FIRST_CALL_OVER = 3
 _DONE = 1 << 30
 _CELL = struct.Struct("<qq")
-"""The number of a process's calls, and the process."""
+"""A cell of the file: the number of a process's calls, and the id of the process."""
 
 
 class Meeting:
-    """Where processes tell one another how far they are: a cell each, in a file that all map."""
+    """A file in which processes tell one another how far they are. Each has a cell in it, and all
+    map it.
+    """
 
     def __init__(self, file: Path, number: int, racers: int) -> None:
         self._file = file
@@ -33,17 +35,19 @@ class Meeting:
         self._others = [n * _CELL.size for n in range(racers) if n != number]
         self._steps = 0
         self.met = False
-        """Whether another process was in its first calls too, and no gate kept them apart."""
+        """Whether another process was in its first calls at the same time, and no lock kept the two
+        apart.
+        """
         self._cells: mmap.mmap
 
     @staticmethod
     def prepare(file: Path, racers: int) -> None:
-        """Make the file."""
+        """Make the file for so many processes."""
         file.write_bytes(bytes(racers * _CELL.size))
 
     @staticmethod
     def have_all_told(file: Path, racers: int) -> bool:
-        """Return whether each of them has told something."""
+        """Return whether every process has told how far it is."""
         data = file.read_bytes()
         return all(_CELL.unpack_from(data, n * _CELL.size)[0] for n in range(racers))
 
@@ -66,13 +70,13 @@ class Meeting:
         return steps
 
     def process(self, number: int) -> int:
-        """The id of another process that has told how far it is; 0 before that."""
+        """Return the id of another process; 0 until that process has told how far it is."""
         process: int = _CELL.unpack_from(self._cells, number * _CELL.size)[1]
         return process
 
     def has_died(self, number: int) -> bool:
-        """Return whether another process that has told how far it is has ended without a word, as
-        far as the system tells.
+        """Return whether another process has ended without saying so. A process that has told
+        nothing yet, or of which the system says nothing, counts as running.
         """
         process = self.process(number)
         if not process:
@@ -85,7 +89,7 @@ class Meeting:
         return is_zombie(process)
 
     def await_other(self, number: int, steps: int) -> None:
-        """Wait until another process is so far, or for a long time."""
+        """Wait until another process has come so far, or until a long time has passed."""
         deadline = time.monotonic() + _WAITS_FOR_ANOTHER_S
         while self.of(number) < steps and time.monotonic() < deadline:
             time.sleep(_NAP_S)
@@ -97,8 +101,8 @@ class Meeting:
             self.await_other(number, steps)
 
     def step(self) -> None:
-        """Make the next call not before all the others have come as far, unless they are stopped,
-        by a lock say.
+        """Wait to make the next call until all other processes have come as far, unless something
+        such as a lock stops them.
         """
         if self._steps >= STEPS:
             return
@@ -114,6 +118,6 @@ class Meeting:
                 return
 
     def _behind(self) -> list[int]:
-        """The processes that have not come as far."""
+        """Return the processes that have not come as far."""
         cells = [_CELL.unpack_from(self._cells, at) for at in self._others]
         return [process for steps, process in cells if steps < self._steps]

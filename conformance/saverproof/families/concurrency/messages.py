@@ -20,8 +20,9 @@ class GoneError(Exception):
 class Messages:
     """Sends and receives the messages of one of two processes.
 
-    Each message is plain data in a file of its own, and the meeting counts them. ``waiting`` is
-    called again and again while nothing comes: whoever only waits for the other does not hang.
+    Each message is plain data in a file of its own, and the meeting counts the messages.
+    ``waiting`` is called again and again while no message comes, so that a process which waits for
+    the other does not count as hung.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Messages:
         """Wait for the next message of the other process, and return it.
 
         Raises:
-            GoneError: it has ended.
+            GoneError: the other process has ended.
         """
         while not self._has_come():
             # What it said last may have come before it died.
@@ -64,7 +65,7 @@ class Messages:
 
     @property
     def other(self) -> int:
-        """The id of the other process, once it has messages to send."""
+        """Return the id of the other process; 0 until that process has told how far it is."""
         return self._meeting.process(self._other)
 
     def _at(self, number: int, message: int) -> Path:

@@ -1,4 +1,6 @@
-"""Standalone scripts that are two processes: each starts itself again as the other one."""
+"""Parts of standalone scripts that run as two processes: the script starts itself again as the
+other process.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ STARTED = (
     "subprocess.Popen([sys.executable, __file__, path], stdin=subprocess.PIPE, "
     "stdout=subprocess.PIPE, text=True)"
 )
-"""The expression that starts the other process for the store below ``path``."""
+"""The expression that starts the other process, for the store in the folder ``path``."""
 
 
 def as_the_other(opening: Opening, lines: Sequence[str]) -> list[str]:
-    """Return what a script does before all else: these lines, with a saver of its own, if it is
-    the other process.
+    """Return the first lines of a script: if it runs as the other process, it opens a saver and
+    runs these lines.
     """
     doing = ["path = sys.argv[1]", *opening.opened(lines), "sys.exit()"]
     return ["if len(sys.argv) > 1:  # the other process", *indented(doing)]

@@ -1,4 +1,4 @@
-"""What runs in two processes, one of which is stopped while the other finishes its thread."""
+"""Runs in two processes, one of which is stopped while the other finishes its thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GOES_ON_WITHIN_S = 30.0
 
 
 def stand_still(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Begin a thread, be stopped, and once let go on write as if nothing had happened."""
+    """Begin a thread, and be stopped. Then write as if nothing had happened."""
     scene = ScenePart(arguments)
 
     def play() -> None:
@@ -39,7 +39,7 @@ def stand_still(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def finish(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Go on with the thread while the other process is stopped, then let that one go on."""
+    """Go on with the thread of the stopped process, then let that process go on."""
     scene = ScenePart(arguments)
 
     def play() -> None:
@@ -55,7 +55,9 @@ def finish(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _let_go_on(meeting: Meeting) -> None:
-    """Again and again: it may have told that it is about to stop, and not have stopped yet."""
+    """Let the other process go on, again and again: it may have announced its stop, and not have
+    stopped yet.
+    """
     deadline = time.monotonic() + _GOES_ON_WITHIN_S
     while meeting.of(STOPPED) == _ABOUT_TO_STOP and time.monotonic() < deadline:
         with suppress(ProcessLookupError):

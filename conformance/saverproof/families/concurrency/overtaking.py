@@ -1,6 +1,8 @@
-"""A worker is stopped between two calls, another one finishes its thread, and it goes on.
+"""Plays a scene in which a worker is stopped between two calls, another one finishes its thread,
+and the first goes on.
 
-No promise says what has to become of what it writes then; the report has the saver's answer.
+No promise says what has to become of the late writes; the report only tells what the saver did with
+them.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from saverproof.families.concurrency.workload import PUTS, Able, prologue
 from saverproof.programs.steps.codec import encode
 
 PATIENCE_S = 60.0
-"""For as long as one of them stands still, its watch is stopped, too."""
+"""Seconds without progress before the scene counts as hung. While a process is stopped, its watch
+is stopped, too.
+"""
 _OTHERS, _LATE = 30, 40
 
 
 def overtake(bench: CallerBench, able: Able, record: SceneRecord) -> None:
-    """Play it once, and note what the worker could still write."""
+    """Play the scene once, and record which late writes the saver accepted."""
     late = (Operation(OperationKind.PUT, 0, _LATE, tag=1_000),)
     others = (
         Operation(OperationKind.LATEST, 0),

@@ -1,4 +1,4 @@
-"""What runs in the process that asks for unknown things, and looks for what that left behind."""
+"""Runs in the process that reads what does not exist, and looks for traces that the reads left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PREPARED = (
 
 
 def unknown(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Reads of what is not there: the operation, and its config."""
+    """Return reads of what does not exist: each operation and its config."""
     thread, namespace = f"{MARK}-{number}", f"{MARK}-{number}"
     known = {"thread_id": "a", "checkpoint_ns": ""}
     yield "get_tuple", {"thread_id": thread, "checkpoint_ns": ""}
@@ -46,10 +46,10 @@ def unknown(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask for what is not there, and look at the store before and after.
+    """Read what does not exist, and look at the store before and after.
 
-    Gives "read": how many reads were made; "looked": in what it was looked for; "traces": what was
-    found, each with the reads that left it; "trouble"; "standstill".
+    Gives "read": how many reads were made; "looked": where traces were looked for; "traces": what
+    was found, each with the reads that left it; "trouble"; "standstill".
     """
     scene = ScenePart({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
     seen: dict[str, Any] = {"read": 0, "looked": [], "traces": [], "trouble": None}
@@ -99,9 +99,9 @@ def _ask(scene: ScenePart, saver: Any, seen: dict[str, Any], *, in_memory: bool)
 
 
 def _shown(driver: ApiDriver) -> Iterator[str]:
-    """Yield what a saver lists of all that nobody put.
+    """Yield what a saver lists under the unknown names.
 
-    That it lists nothing of it proves nothing.
+    An empty listing proves nothing.
     """
     for found in driver.list_tuples(None, {}):
         address = found.config["configurable"]
@@ -135,7 +135,7 @@ def _names(path: Path) -> bool:
 
 
 def dumped(folder: Path) -> dict[str, list[str]]:
-    """The rows of every table of every SQLite file, as texts."""
+    """Return the rows of every table of every SQLite file, as texts."""
     found: dict[str, list[str]] = {}
     for path in sqlite_files(folder):
         with closing(raw.connect(f"file:{path}?mode=ro", uri=True)) as connection:
@@ -167,7 +167,7 @@ def _changed(before: Mapping[str, list[str]], after: Mapping[str, list[str]]) ->
 
 
 def _held(saver: Any) -> Iterator[str]:
-    """Yield where the objects that a saver in memory reaches name something unknown."""
+    """Yield where an unknown name stands in the objects that a saver keeps in memory."""
     for owner in _reached(saver):
         if isinstance(owner, dict):
             named = [key for key in list(owner) if _is_named(key)]

@@ -1,4 +1,6 @@
-"""What an item has seen: how often each contract was judged, and the plainest breach of each."""
+"""Records what an item has seen: how often each contract was judged, and the plainest breach of
+each.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A broken contract, and the events that show it. ``stacks`` is where everyone stood."""
+    """A broken contract, and the events that show it. ``stacks`` is where every thread stood."""
 
     contract: str
     summary: str
@@ -24,14 +26,16 @@ class Problem:
     observed: str
     events: tuple[TimedCall, ...] = ()
     steps: tuple[str, ...] = ()
-    """What was done, where there are no events."""
+    """The steps that led to the problem, where there are no events."""
     stacks: str = ""
     behind: str = ""
-    """A contract from whose breach this may follow; "" if from none but those of the table."""
+    """A contract from whose breach this one may follow; "" if the contract table alone says
+    which.
+    """
 
     @property
     def sort(self) -> str:
-        """What is wrong, wherever it is, with whichever task, and whatever an error says."""
+        """What is wrong, without the place, the task, and the details of an error."""
         return _NUMBER.sub("#", self.summary.partition(", at ")[0].partition(": ")[0])
 
 
@@ -44,7 +48,9 @@ class ShownProblem:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what stands by itself, and for what is shorter to tell."""
+        """A sort key: lower for a problem that follows from no other, and for one with fewer
+        events.
+        """
         return (
             bool(self.problem.behind),
             len(self.problem.events) or len(self.problem.steps),
@@ -53,22 +59,26 @@ class ShownProblem:
 
 @dataclass(slots=True)
 class SceneRecord:
-    """What all scenes of an item came to, beside the tally."""
+    """The results of all scenes of an item, beside the tally."""
 
     tally: Tally
     found: dict[str, ShownProblem] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
-    """Contract -> how many scenes showed it broken."""
+    """How many scenes showed each contract broken."""
     scenes: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
-    """Errors that are advice, and how often each was raised."""
+    """How often each error was raised that is no breach."""
     refused: set[str] = field(default_factory=set)
-    """Contracts of which a graph would have told more, had it not been refused a call."""
+    """The contracts that could not be judged to the end, because the saver refused a call of a
+    graph.
+    """
     hung: set[str] = field(default_factory=set)
-    """Contracts that callers broke by hanging: others would hang, and be waited for as long."""
+    """Contracts that are broken because callers hung. Other callers would hang as long, so they are
+    not played.
+    """
 
     def saw(self, problems: Sequence[Problem], scene: dict[str, Any]) -> None:
-        """Keep what a scene showed; of several breaches of a contract, the plainest."""
+        """Record what a scene showed; of several breaches of a contract, the plainest."""
         for contract in {problem.contract for problem in problems}:
             self.seen[contract] += 1
         for problem in problems:
@@ -76,20 +86,20 @@ class SceneRecord:
             keep_plainest(self.found, problem.contract, ShownProblem(problem, scene))
 
     def is_complete(self, contracts: Collection[str]) -> bool:
-        """Return whether every one of these that is asked for was found broken."""
+        """Return whether all of these contracts that are asked for were found broken."""
         return self.tally.wanted.intersection(contracts) <= self.found.keys()
 
     def skips(self, contract: str, what: str) -> bool:
-        """Return whether callers of this kind are known to hang; then note that nothing is played
-        of ``what``.
+        """Return whether callers of this kind are known to hang. If so, record that no scene of
+        ``what`` is played.
         """
         if contract in self.hung:
             self.tally.note(f"no {what} were played: such callers hang, which is enough to know")
         return contract in self.hung
 
     def saw_alone(self, problems: Sequence[Problem], behind: Collection[str]) -> None:
-        """Take in what one caller alone is shown as well: it breaks the contracts ``behind`` it, or
-        nobody knows which.
+        """Record problems that one caller alone has as well: they count as breaches of the
+        contracts ``behind`` them. If ``behind`` is empty, nobody knows which contracts are broken.
         """
         differences = self.tally.differences
         for problem in problems:
@@ -105,7 +115,7 @@ class SceneRecord:
                 self.tally.hide([problem.contract], hidden(why, ", ".join(names)), names)
 
     def as_data(self) -> dict[str, Any]:
-        """For the report."""
+        """Return the results as data for the report."""
         return {
             "scenes": dict(self.scenes),
             "operations": self.tally.operations,

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 MOST_LINES = 40
-"""More lines of a history than this nobody reads."""
+"""The most lines of a history that a report shows: nobody reads more."""
 
 MOST_ROUNDS = 10
-"""Threads of a history that are maintained while a run goes on with them, one after the other."""
+"""The most threads of a history that are tidied up, one after the other, while a run goes on with
+each.
+"""
 
 PLACES: tuple[tuple[str, str], ...] = (
     *(("a", ""), ("a", "child"), ("b", ""), ("a", "later")),
@@ -21,8 +23,8 @@ PLACES: tuple[tuple[str, str], ...] = (
         for namespace in ("", "child")
     ),
 )
-"""Thread and namespace of each place that histories use. In the end stand the rounds of histories
-with maintenance: the two namespaces of a thread, and those of its copy.
+"""The thread and the namespace of each place that histories use. The last ones are those of rounds:
+two namespaces of each thread, and two of its copy.
 """
 FIRST_OF_ROUNDS = 4
 PLACES_OF_A_ROUND = 4
@@ -45,17 +47,17 @@ class OperationKind(StrEnum):
 
     @property
     def reads(self) -> bool:
-        """Whether it changes nothing."""
+        """Whether the operation changes nothing."""
         return self in (OperationKind.GET, OperationKind.LATEST, OperationKind.LIST)
 
     @property
     def maintains(self) -> bool:
-        """Whether it is about a whole thread, or a store, as what tidies up calls it."""
+        """Whether the operation is about a whole thread, or the whole store."""
         return not self.reads and self not in (OperationKind.PUT, OperationKind.WRITES)
 
 
 class Phase(StrEnum):
-    """When an operation was called: alone at first, with others, alone in the end."""
+    """When an operation was called: by one caller first, by several, or by one at the end."""
 
     BEFORE = "before"
     DURING = "during"
@@ -64,12 +66,13 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call. ``number`` is the checkpoint, 0 where none is named; ``tag`` tells puts and batches
-    apart, whatever they store says it; ``count`` is the length of a batch.
+    """One call.
 
-    ``parent`` is the number of a put's parent, 0 for the first checkpoint. One that ``carries`` has
-    a channel that is as it was in the first checkpoint. ``run`` is the run that a put is of, or
-    whose checkpoints are deleted.
+    ``number`` is the checkpoint, 0 where none is named. ``tag`` is unique for each put and batch,
+    and every stored value names it. ``count`` is the length of a batch. ``parent`` is the number of
+    a put's parent, 0 for the first checkpoint. A put that ``carries`` has a channel that is
+    unchanged since the first checkpoint. ``run`` is the run of a put, or the run whose checkpoints
+    are deleted.
     """
 
     kind: OperationKind
@@ -84,23 +87,25 @@ class Operation:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What the parts of a put checkpoint say: its two channels, and its metadata."""
+        """Return the texts in a checkpoint that is put: of its two channels, and of its
+        metadata.
+        """
         own = f"p{self.tag}"
         return (own, "p1" if self.carries else own, own)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The values of a batch."""
+        """Return the values of a batch."""
         return tuple(f"w{self.tag}.{place}" for place in range(self.count))
 
     @property
     def at(self) -> str:
-        """Its place in words."""
+        """The operation's place in words."""
         thread, namespace = PLACES[self.place]
         return f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")
 
     def describe(self) -> str:
-        """One line for people."""
+        """Return the operation as one line for people."""
         at = self.at
         match self.kind:
             case OperationKind.PUT:
@@ -128,19 +133,21 @@ class Operation:
 
 
 def copy_of(place: int) -> int:
-    """The place of a round's copy that is of this one."""
+    """Return the place in a round's copy that corresponds to this place."""
     return place + PLACES_OF_A_ROUND // 2
 
 
 def round_of(place: int) -> int:
-    """The number of the round that a place is of."""
+    """Return the number of the round that a place belongs to."""
     return (place - FIRST_OF_ROUNDS) // PLACES_OF_A_ROUND
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTuple:
-    """One tuple as a reader saw it: the checkpoint's number (-1: not one of ours), the texts that
-    its parts say they were stored with, and the values of each task's writes.
+    """One tuple as a reader saw it.
+
+    It has the checkpoint's number (-1: not one of the kit's), the texts in its parts, and the
+    values of each task's writes.
     """
 
     number: int
@@ -148,7 +155,7 @@ class ShownTuple:
     writes: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def describe(self) -> str:
-        """Return what it says, in a few words."""
+        """Return the tuple in a few words."""
         parts = " ".join(sorted(set(self.parts)))
         writes = "; ".join(f"task {task}: {_shortened(values)}" for task, values in self.writes)
         return f"checkpoint {self.number} ({parts}" + (f"; {writes})" if writes else ")")
@@ -177,19 +184,19 @@ class TimedCall:
 
     @property
     def returned(self) -> bool:
-        """Whether it was acknowledged."""
+        """Whether the call returned."""
         return self.error is None
 
     def overlaps(self, other: TimedCall) -> bool:
-        """Return whether each began before the other ended."""
+        """Return whether each of the two calls began before the other ended."""
         return self.began < other.ended and other.began < self.ended
 
     def at(self, phase: Phase) -> TimedCall:
-        """The same in another phase."""
+        """Return the same call in another phase."""
         return replace(self, phase=phase)
 
     def describe(self, zero: int) -> str:
-        """One line for people, with the times in milliseconds since ``zero``."""
+        """Return the call as one line for people, with the times in milliseconds since ``zero``."""
         began, ended = (self.began - zero) / 1e6, (self.ended - zero) / 1e6
         who = f"caller {self.caller}" if self.phase is Phase.DURING else self.phase.value
         return (
@@ -205,7 +212,7 @@ class TimedCall:
 
 
 def lines_of(events: Sequence[TimedCall]) -> tuple[str, ...]:
-    """Events as lines, in the order in which they began."""
+    """Return events as lines, in the order in which they began."""
     unique = sorted({id(event): event for event in events}.values(), key=lambda event: event.began)
     if not unique:
         return ()

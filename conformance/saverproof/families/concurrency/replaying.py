@@ -45,14 +45,14 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults.kill import HarnessError
 
 TIMES = 10
-"""Threads never take exactly the same turns again: so often a history is played."""
+"""How often a recorded history is played again: threads never take exactly the same turns twice."""
 
 RACES = 6
-"""So often several processes make their first calls side by side."""
+"""How often a recorded race of first calls is played again."""
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether a recorded scene still breaks the contract.
+    """Play a recorded scene again. Return whether it still breaks the contract.
 
     Raises:
         ValueError: the data is no recorded scene.
@@ -174,8 +174,8 @@ def _look(
     contract: str,
     record: SceneRecord,
 ) -> None:
-    """Keep what a history shows, or why it does not tell anything of the contract; what one caller
-    ``alone`` is shown, too, where that is known, says nothing of it.
+    """Record what a history shows, or why it does not tell anything of the contract. What one
+    caller ``alone`` shows as well, where that is known, says nothing of it.
     """
     if played is None:
         record.tally.unknown[contract] = "the store is in no SQLite file any more"

@@ -1,4 +1,4 @@
-"""Puts what was found into words and data."""
+"""Puts the problems of scenes into words and data for the report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH_OF_STACKS = 3_600
 
 
 def finding(plan: ItemPlan, target: Target, shown: ShownProblem) -> Finding:
-    """A broken contract as the report has it."""
+    """Return a broken contract as a finding of the report."""
     problem = shown.problem
     source = reproducer(target, problem, shown.scene, plan.api)
     return Finding(

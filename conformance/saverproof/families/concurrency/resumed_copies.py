@@ -1,4 +1,4 @@
-"""Goes on with the copies of a graph's thread, when nobody is beside it any more."""
+"""Goes on with the copies of a graph's thread, after the graph has ended."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from saverproof.families.graph.scenarios import GraphScenario
 from saverproof.families.graph.steps import Invoke, Program
 
 Copies = dict[int, tuple[str, Copied]]
-"""What begins the name of each copy, by the step beside which it was made."""
+"""Each copy with the prefix of its thread's name, by the step beside which it was made."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumedCopies:
-    """Goes on with copies of the thread of a scenario, which showed this ``alone``.
+    """Goes on with copies of the thread of a scenario. ``alone`` is what the scenario showed
+    without a copy.
 
-    ``player`` plays on threads with such a name, and ``calls`` has what it stores.
+    ``player`` makes a player for threads whose names begin with a prefix, and ``calls`` records
+    what the player stores.
     """
 
     one: GraphScenario
@@ -35,7 +37,7 @@ class ResumedCopies:
     calls: GraphCalls
 
     def difference(self, copies: Copies) -> PlayDifference | None:
-        """Return what differs first with a copy."""
+        """Return the first difference that a graph shows which goes on with a copy."""
         middle = {
             # The last of each kind of step: every other one is a copy of the same kind.
             type(self.one.program[position]): (position, *copy)
@@ -46,8 +48,8 @@ class ResumedCopies:
         return next(filter(None, resumed), None) or self._gone_on(copies)
 
     def _gone_on(self, copies: Copies) -> PlayDifference | None:
-        """Return what differs with the last copy of before or after a step that has one left: every
-        other one is a copy of the same kind.
+        """Return the first difference with the last copy that has steps left, of those made between
+        two steps: other copies of this kind need not be tried.
         """
         for position, (prefix, copied) in reversed(copies.items()):
             left = copied.first_left
@@ -59,8 +61,8 @@ class ResumedCopies:
         return None
 
     def _resumed(self, position: int, prefix: str, copied: Copied) -> PlayDifference | None:
-        """Return what differs with a copy of the middle of a step if it is resumed there, from a
-        thread that shows the same, but was never copied.
+        """Resume a copy of the middle of a step, and return what differs from a thread that shows
+        the same, and was never copied.
         """
         program = (Invoke(None), *self.one.program[position + 1 :])
         wanted = self._by_hand(prefix, copied, program, position)
@@ -76,8 +78,9 @@ class ResumedCopies:
     def _by_hand(
         self, prefix: str, copied: Copied, program: Program, first: int, *, copy: bool = False
     ) -> list[Observation] | None:
-        """Return what is seen with a thread that shows what the copy does, stored call by call, or
-        with a copy of that which is made when all is quiet. None where it cannot be stored so.
+        """Store what the copy shows by single calls, and return what a graph shows there. With
+        ``copy``, the graph runs on a copy of that thread, made when nothing else runs. None if the
+        saver cannot store it so.
         """
         own = f"{prefix}by-hand-{'source' if copy else 'alone'}-"
         player = self.player(own)
@@ -92,7 +95,7 @@ class ResumedCopies:
         return self._seen(own, program, first)
 
     def _seen(self, prefix: str, program: Program, first: int) -> list[Observation]:
-        """Return what is seen of a program, whose first step is the one of this number."""
+        """Play a program and return what is seen. ``first`` is the number of its first step."""
         seen = []
         for each in self.player(prefix).play(program):
             value = each.value

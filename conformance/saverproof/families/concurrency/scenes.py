@@ -1,4 +1,6 @@
-"""Plays the single scenes and judges them: iterations, unknown reads, races for a new store."""
+"""Plays single scenes and judges them: iterations, reads of unknown things, races for a new
+store.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ RACERS = 4
 
 
 def died(contract: str, result: TrialResult) -> Problem | None:
-    """Return what the end of a scene's process says of a saver; None if it ended by returning."""
+    """Return what the end of a scene's process says of a saver; None if the process returned."""
     if result.died_by is DiedBy.SIGNAL:
         how = result.ending()
         return Problem(contract, how, "no call to end the process", how, stacks=result.stacks)
@@ -39,7 +41,7 @@ def died(contract: str, result: TrialResult) -> Problem | None:
 
 
 def iterate(bench: CallerBench, by: By, record: SceneRecord) -> bool:
-    """Leave a listing between two items, and call; whether that hung."""
+    """Make calls between two items of a listing. Return whether one hung."""
     scene: dict[str, Any] = {"scene": "iteration", "by": by.value}
     operations = bench.plan.facts["operations"][bench.plan.api]
     with bench.store() as store:
@@ -106,7 +108,9 @@ def _steps_of(seen: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong_in_what_was_listed(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
-    """Yield what was there before the listing, was not deleted, and is not listed once."""
+    """Yield each checkpoint that was there before the listing, was not deleted, and was not listed
+    exactly once.
+    """
     times = [seen["listed"].count(known) for known in seen["there"]]
     if all(count == 1 for count in times):
         return
@@ -124,7 +128,9 @@ _NEXT = "the next item"
 
 
 def _to_blame(seen: Mapping[str, Any]) -> list[str]:
-    """The calls that matter to the first breach: the one that failed, or all before an item did."""
+    """Return the calls that matter to the first breach: the one that failed, or all calls before an
+    item that did.
+    """
     made: list[str] = []
     for what, error in seen["calls"]:
         if error is not None:
@@ -134,8 +140,8 @@ def _to_blame(seen: Mapping[str, Any]) -> list[str]:
 
 
 def _seen_in(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
-    """Return what was seen in a scene, or None, and why nothing is known, if it could not be
-    played.
+    """Return what was seen in a scene. If the scene could not be played, return None, and record
+    why.
     """
     if result.died_by is not DiedBy.FINISHED:
         record.tally.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
@@ -157,7 +163,7 @@ def _note_slow(still: Mapping[str, Any] | None, record: SceneRecord, contract: s
 
 
 def ask(bench: CallerBench, record: SceneRecord) -> None:
-    """Ask for what is not there, and look for what that leaves."""
+    """Read what does not exist, and look for traces of the reads."""
     with bench.store() as store:
         result = bench.played(
             read_side_effects.ask, store | {"durable": bench.plan.facts["durable"]}
@@ -201,9 +207,9 @@ def race(
 ) -> Path | None:
     """Let several processes create one store, side by side.
 
-    Gives the SQLite file that it is in, below its folder, if they did meet over it, none kept apart
-    by a gate. With that ``file`` another process holds it for a moment when they come: a state in
-    which each of them is itself, for a time too short to be met by chance.
+    Gives the store's SQLite file, below its folder, if the processes met while they created it, and
+    no lock kept them apart. If ``file`` is given, another process holds its lock for a moment when
+    they come. Each of them holds it so for a time that is too short to be met by chance.
     """
     callers = [
         [
@@ -251,7 +257,7 @@ def _judged_race(
     one_more: bool,
 ) -> list[Problem]:
     """Return what is wrong with how the processes of a race ended, and with which of the
-    checkpoints that are ``lasting`` are there afterwards.
+    ``lasting`` checkpoints are there afterwards.
     """
     problems: list[Problem] = []
     events: list[TimedCall] = []

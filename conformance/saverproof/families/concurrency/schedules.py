@@ -24,11 +24,13 @@ Tracer = Callable[[FrameType, str, Any], Any]
 
 _NAP_S = 0.0002
 _LONGEST_S = 1.0
-"""How long a pause lasts where others could run: on a busy machine they come late to it."""
+"""The longest pause in seconds if other threads could run: on a busy machine they may start
+late.
+"""
 
 
 UPKEEP = ContextVar("UPKEEP", default=False)
-"""Whether the call that is being made is one on a whole thread, or store."""
+"""Whether the current call is one on a whole thread, or on the whole store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,11 @@ class Schedule:
     """How a history's threads take turns.
 
     ``switch_s`` is the interpreter's switch interval. At a share of the database's calls
-    (``statements``) and of the saver's own lines (``lines``), a thread stands still until others
-    have moved, at most for ``pause_s`` if none of them can; ``most`` pauses are made. With
-    ``alone`` it cannot tell, and waits about as long in any case, as between processes. With
-    ``overtaken`` it waits until up to so many calls were answered: what it has read before may be
-    old then. With ``upkeep`` only operations on a whole thread, or store, stand still.
+    (``statements``) and of the saver's own lines (``lines``), a thread pauses until other threads
+    have moved, or for ``pause_s`` at most if none of them can. ``most`` pauses are made. With
+    ``alone``, as between processes, it cannot see others move, and pauses for about that time. With
+    ``overtaken`` it pauses until up to so many other calls were answered, so that what it has read
+    may be stale. With ``upkeep`` only operations on a whole thread, or on the whole store, pause.
     """
 
     seed: str
@@ -69,7 +71,7 @@ class Schedule:
 
 
 def schedule_of(number: int, seed: str) -> Schedule:
-    """One of several kinds in turn."""
+    """Return one of several kinds of schedule, in turn."""
     match number % 6:
         case 1 | 3:
             return Schedule(seed, 1e-5, lines=0.2)
@@ -82,17 +84,17 @@ def schedule_of(number: int, seed: str) -> Schedule:
 
 
 class Pauses:
-    """Where threads stand still. ``install`` it before the saver is opened; it is never undone."""
+    """Makes threads pause. ``install`` it before the saver is opened; it is never undone."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self._moves = self._answers = 0
         self._local = threading.local()
         self.threads = 0
-        """How many have come to where one may pause."""
+        """How many threads have reached a place where they may pause."""
         self._made = 0
         self.on = False
-        """Whether threads pause: one that is alone need not."""
+        """Whether threads pause. A single caller does not."""
 
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
@@ -108,12 +110,12 @@ class Pauses:
             )
 
     def moved(self) -> None:
-        """Say that a caller was answered."""
+        """Note that a caller was answered."""
         self._moves += 1
         self._answers += 1
 
     def at(self, share: float) -> None:
-        """Perhaps stand still here."""
+        """Pause here, with this probability."""
         self._moves += 1
         if not self.on or (self.schedule.upkeep and not UPKEEP.get()):
             return
@@ -149,8 +151,8 @@ class Pauses:
 
 
 def lines_in(folders: tuple[str, ...], at: Callable[[FrameType], object]) -> Tracer:
-    """Return what a thread is traced by so that ``at`` is called before each line of these
-    files.
+    """Return a trace function for a thread: it calls ``at`` before each line of the files in these
+    folders.
     """
 
     def on_line(frame: FrameType, event: str, argument: Any) -> Any:
@@ -165,14 +167,14 @@ def lines_in(folders: tuple[str, ...], at: Callable[[FrameType], object]) -> Tra
 
 
 def _others_could_run() -> bool:
-    """Return whether another thread of this process waits for nothing but a processor."""
+    """Return whether another thread of this process waits only for a processor."""
     return could_run(os.getpid(), but=threading.get_native_id())
 
 
 def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
-    """Return whether a thread of a process waits for nothing but a processor, as on a machine that
-    has much else to do; in the state "D" it waits for a disk. ``but`` is one that does not count.
-    False where the system does not tell.
+    """Return whether a thread of a process waits only for a processor, as on a busy machine; in the
+    state "D" it waits for a disk. The thread ``but`` does not count. False where the system does
+    not tell.
     """
     try:
         tasks = os.listdir(f"/proc/{process}/task")
@@ -182,10 +184,10 @@ def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
 
 
 def is_zombie(process: int) -> bool:
-    """Return whether a process has ended, and nobody has asked how. False where the system does not
-    tell.
+    """Return whether a process has ended, and its parent has not asked for its exit code. False
+    where the system does not tell.
 
-    Its threads do not tell: each one that ends is a zombie for a moment.
+    The state of its threads does not count: each thread that ends is a zombie for a moment.
     """
     try:
         return _state_in(f"/proc/{process}/stat") == "Z"
@@ -220,7 +222,7 @@ _BASES = frozenset({"langgraph.checkpoint.base", "builtins", "abc", "contextlib"
 
 
 def _is_shared(module: str) -> bool:
-    """Return whether what lies beside a module is more than the saver: a package of many things."""
+    """Return whether the module's folder holds more than the saver, as a large package does."""
     return module.count(".") < 1
 
 

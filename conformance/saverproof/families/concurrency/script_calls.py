@@ -32,14 +32,14 @@ _ADVANCING = {
 
 
 def listing_words(api: str, by: str, calls: list[str]) -> dict[str, object]:
-    """Return what is filled into a script of a listing between whose items these calls are made."""
+    """Return the words of a script in which these calls are made between the items of a listing."""
     known = {operation.describe(): operation for operation in BETWEEN}
     made = [_call(known[one], api) for one in calls if one in known]
     return {**_ADVANCING[api, by == By.SAME], "calls": made}
 
 
 def _call(operation: Operation, api: str) -> str:
-    """The call of an operation, not awaited."""
+    """Return the call of an operation, without ``await``."""
     source = CallSource(api, managed=False)
 
     def call(name: str, *arguments: str) -> str:
@@ -75,5 +75,7 @@ _WAITING = {
 
 
 def waiting_words(calls: list[str]) -> list[str]:
-    """Return what a script lets wait, given the operations: functions that begin a call each."""
+    """Return the words of a script in which these operations wait: one function that begins each
+    call.
+    """
     return [_WAITING[call] for call in dict.fromkeys(calls)]

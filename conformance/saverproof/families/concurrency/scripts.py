@@ -1,4 +1,4 @@
-"""Standalone scripts that show what is wrong between callers: no part of the kit is in them."""
+"""Writes standalone scripts that show a problem between callers, without the kit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from saverproof.scripts.verification import complains_alone
 from saverproof_faults.counters import Waits
 
 BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST, PRUNE, COPY, DELETION, LATE})
-"""Whose scripts hang on who comes first."""
+"""Contracts whose scripts depend on which caller comes first."""
 
 SCHEDULING = "threads and tasks are scheduled differently each time"
 """Why a script plays its scene more than once; the comment beside the number of times."""
@@ -57,7 +57,7 @@ _DELETIONS = {
     OperationKind.DELETE: "delete_thread(thread)",
     OperationKind.PRUNE_ALL: 'prune([thread], strategy="delete")',
 }
-"""What is called beside a run with whose thread it goes on."""
+"""How a script deletes a thread while a run goes on with it."""
 
 _WAITS = (f"from {Waits.__module__.rpartition('.')[0]} import {Waits.__name__}",)
 
@@ -72,7 +72,9 @@ _TEMPLATES = Environment(
 
 
 def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str) -> str:
-    """The source of a script that shows a problem by itself, or "" if none was seen to."""
+    """Return the source of a script that shows a problem, or "" if no script was seen to show
+    it.
+    """
     opening = opening_of(target)
     if opening is None:
         return ""
@@ -85,13 +87,13 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
 
 
 def _patient(text: str, times: int) -> str:
-    """The same script with so many times the repetitions."""
+    """Return the script with ``times`` times as many repetitions."""
     repetitions = re.compile(rf"range\((\d+)\)(?=:  # {SCHEDULING})")
     return repetitions.sub(lambda found: f"range({times * int(found[1])})", text)
 
 
 def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], api: str) -> str:
-    """The source of a script for a contract; "" for one that cannot be shown without the kit."""
+    """Return the source of a script for a contract; "" if it cannot be shown without the kit."""
     if name in (PROCESSES, FIRST) and api == "sync" and opening.managed:
         # The saver lives on a loop, and is called from other threads.
         return ""
@@ -132,7 +134,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
 
 
 def _template(name: str, scene: dict[str, Any]) -> str:
-    """The template for a contract, among those of this package."""
+    """Return the template for a contract, from this package."""
     if scene.get("scene") in GRAPHS_SCENES:
         return "graph_beside"
     if scene.get("scene") == HELD_READ:
@@ -161,16 +163,16 @@ def _text(lines: list[str]) -> str:
 
 
 class _Words:
-    """What templates can say of how a saver is opened, and through which API it is called."""
+    """Fills templates with how a saver is opened, and through which API it is called."""
 
     def __init__(self, opening: Opening, api: str) -> None:
         self.opening = opening
         self.calls = CallSource(api, opening.managed)
         self.unmanaged = CallSource(api, managed=False)
-        """For functions of the script that are called on other threads if need be."""
+        """The calls in functions of the script that may run in other threads."""
 
     def fill(self, template: str, words: dict[str, Any]) -> str:
-        """The template's text."""
+        """Return the template's text with these words filled in."""
         api = self.calls.api
         environment = _TEMPLATES.overlay()
         environment.filters = {
@@ -200,7 +202,7 @@ class _Words:
         )
 
     def _together(self, submitted: str, awaited: str) -> str:
-        """Lines that call functions side by side, by threads or by tasks."""
+        """Return lines that call functions side by side, in threads or tasks."""
         lines = ["sys.setswitchinterval(1e-6)"]
         if self.calls.api == "sync":
             lines += [
@@ -220,8 +222,8 @@ class _Words:
         more: Sequence[str] = (),
         elsewhere: str = "",
     ) -> str:
-        """The end of a script: savers opened in a folder, and a function called with them; or one
-        called ``elsewhere``, with the saver of another process.
+        """Return the end of a script: it opens savers in a folder and calls a function with them.
+        The function ``elsewhere`` is called in another process, with a saver of its own.
         """
         names = dict.fromkeys(("saver", *readers))
         lines = [self.calls.function(function, "saver", *readers, *more)]

@@ -1,4 +1,4 @@
-"""What is wrong with calls that one caller makes, as the functional families see it."""
+"""Finds what is wrong with calls that one caller makes, as the functional families judge it."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ from saverproof.savers.targets.event_loop import loop_for
 from saverproof.savers.targets.target import Target
 
 _MOST_LOOKS = 3
-"""Histories that are looked into: what more of them show is mostly the same."""
+"""How many histories are looked into: more of them mostly show the same."""
 
 
 @dataclass(slots=True)
 class SequentialFlaws:
-    """Violations of other families' contracts by calls that nobody disturbed, shortened."""
+    """Shortened violations of other families' contracts, by calls of one caller."""
 
     plan: ItemPlan
     target: Target
     found: dict[str, Finding] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
-    """The contracts that are known to be broken, by a finding or by a known mistake that predicts
+    """The contracts that are known to be broken, by a finding, or by a known mistake that predicts
     the answers.
     """
     _looks: int = 0
 
     def look_into(self, calls: CallPlan) -> frozenset[str]:
-        """The contracts that these calls, by one caller, are known to break."""
+        """Return the contracts that these calls, made by one caller, are known to break."""
         return self.look_into_program(program_of(calls))
 
     def look_into_program(self, program: Program) -> frozenset[str]:
-        """The contracts that this program is known to break."""
+        """Return the contracts that this program is known to break."""
         if self._looks < _MOST_LOOKS:
             self._looks += 1
             self._search(program)
@@ -81,7 +81,7 @@ class SequentialFlaws:
 
 
 def program_of(calls: CallPlan) -> Program:
-    """The calls of one caller as a program."""
+    """Return the calls of one caller as a program."""
     (made,) = calls.callers
     operations = (*calls.before, *made, *calls.after)
     return tuple(_step(one) for one in operations if one.kind is not OperationKind.SETUP)
@@ -135,6 +135,6 @@ def _put(operation: Operation, thread: str, namespace: str) -> Put:
 
 
 def _number(operation: Operation, number: int) -> int:
-    """The number that no other namespace of the thread has."""
+    """Return a number for the checkpoint that no other namespace of the thread uses."""
     place = operation.place
     return (place % 2 if place >= FIRST_OF_ROUNDS else place) * MOST_NUMBERS + number

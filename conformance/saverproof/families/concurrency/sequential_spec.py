@@ -1,4 +1,4 @@
-"""The keys of a history, what a right store would answer about each, and whether it could have."""
+"""Divides a history into keys, and says which answers about each key a right store could give."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from saverproof.families.concurrency.records import (
 )
 
 Content = tuple[str, frozenset[tuple[int, str]]]
-"""What a checkpoint's parts say, "" if it is not there, and the batch of each task."""
+"""What the parts of a checkpoint say ("" if it is not there), and the batch of each task."""
 
 About = tuple[TimedCall, ShownTuple | None]
-"""A call, and the tuple of a key that it showed."""
+"""A call, and the tuple that it showed of a key."""
 
 NOTHING: Content = ("", frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """What a saver does when nobody disturbs it: whether a put again replaces the first one, and
-    whether of several batches of one task the first stays.
+    """What a saver does with one caller: ``replaces`` says whether a second put of a checkpoint
+    replaces the first, ``first_stays`` whether the first of several batches of one task stays.
     """
 
     replaces: bool = True
@@ -40,8 +40,8 @@ USUAL = Semantics()
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One object of a history: what it is called, the calls about it, and how a right one goes from
-    state to state.
+    """One object of a history: its name, the calls about it, and how a right store changes its
+    state.
     """
 
     name: str
@@ -50,14 +50,14 @@ class Key:
     apply: Callable[[Any, About], Iterator[Any]]
 
     def searched(self, steps: Sequence[TimedOperation[About]]) -> SearchResult:
-        """Search for a legal order of these operations."""
+        """Search for a legal order of these operations on the key."""
         return search(steps, self.start, self.apply)
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The keys without a legal order, each with the events that show it; how many were searched;
-    how many searches were cut off.
+    """The keys without a legal order, each with the events that show it; how many keys were
+    searched; how many searches were cut off.
     """
 
     broken: tuple[tuple[str, tuple[TimedCall, ...]], ...]
@@ -78,7 +78,9 @@ def orders(events: Sequence[TimedCall], semantics: Semantics) -> Orders:
 
 
 def keys_of(events: Sequence[TimedCall], semantics: Semantics) -> Iterator[Key]:
-    """Each checkpoint is a key, and so is the question which is the latest of a place."""
+    """Return the keys of a history: each checkpoint, and for each place the question which
+    checkpoint is the latest.
+    """
     puts = {
         (e.operation.place, e.operation.number)
         for e in events
@@ -147,7 +149,9 @@ def _greatest(state: int, action: About) -> Iterator[int]:
 
 
 class Register:
-    """One checkpoint: what it says and which batches it has. ``steps`` are all calls about it."""
+    """One checkpoint: the contents of its parts, and its batches. ``steps`` are all calls about
+    it.
+    """
 
     def __init__(self, steps: Sequence[TimedOperation[About]], semantics: Semantics) -> None:
         self._replaces = semantics.replaces
@@ -163,7 +167,7 @@ class Register:
         self._seen_tasks = {task for task, _ in self._seen}
 
     def apply(self, state: Content, action: About) -> Iterator[Content]:
-        """The states that a call leads to."""
+        """Return the states that a call may lead to."""
         event, shown = action
         parts, batches = state
         made = event.operation
@@ -198,8 +202,8 @@ class Register:
 
 
 def fewest(key: Key) -> list[TimedOperation[About]]:
-    """The steps of an illegal key without those that the contradiction does not need: reads, and
-    what was written and nobody was shown.
+    """Return the fewest steps of a key that still have no legal order, without reads that are not
+    needed, and without writes that nobody was shown.
     """
     kept = sorted(key.steps, key=lambda step: step.began)
     for step in list(kept):
@@ -219,7 +223,7 @@ def fewest(key: Key) -> list[TimedOperation[About]]:
 def _without(
     step: TimedOperation[About], kept: list[TimedOperation[About]], key: Key
 ) -> list[TimedOperation[About]]:
-    """The steps without one of them, if the rest has no legal order either."""
+    """Return the steps without one of them, if the rest has no legal order either."""
     fewer = [other for other in kept if other is not step]
     return fewer if key.searched(fewer) is SearchResult.ILLEGAL else kept
 
@@ -238,7 +242,7 @@ def _is_seen(step: TimedOperation[About], among: Iterable[TimedOperation[About]]
 
 
 def _seen_in(steps: Iterable[TimedOperation[About]]) -> set[str]:
-    """The puts and batches that reads show, by their tags."""
+    """Return the tags of the puts and batches that reads show."""
     shown = [step.action[1] for step in steps if step.action[1] is not None]
     batches = {
         text.rpartition(".")[0] for one in shown for _, texts in one.writes for text in texts

@@ -1,4 +1,6 @@
-"""What runs in the process in which graphs run, wait and go on while someone tidies up beside."""
+"""Runs in the process in which graphs run, wait and go on while someone calls operations on whole
+threads.
+"""
 
 from __future__ import annotations
 
@@ -47,17 +49,17 @@ from saverproof.savers.targets.calling import Api, api_of
 from saverproof_faults.kill import Acks
 
 MODE = "async"
-"""As graphs save unless they are told otherwise; every release of LangGraph knows it."""
+"""The durability of the graphs: LangGraph's default, which every release knows."""
 PROBE_TASK = "00000000-0000-4000-8000-0000000000aa"
 _ONE_MOMENT = "the thread as it was at one moment while it was copied"
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """How a play differs from one that nobody disturbs.
+    """Where an operation is called beside the steps of a graph.
 
-    An operation begins ``inside`` the first node of a step, or before the step, and is held at a
-    place until the step is over. Without a place it is whole, and between two steps.
+    It begins ``inside`` the first node of a step, or before the step, and is held at a place until
+    the step is over. Without a place it is called between two steps and not held.
     """
 
     place: HoldPoint | None = None
@@ -65,7 +67,7 @@ class Beside:
 
 
 class NodeNotes(Notes):
-    """Notes that tell of the first node of each step."""
+    """Calls a function at the first node of each step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,11 +82,11 @@ class NodeNotes(Notes):
 
 @dataclass(slots=True)
 class GraphPlay:
-    """One play of a graph: what was seen of it.
+    """What was seen of one play of a graph.
 
-    ``overtaken`` counts the steps that overtook an operation. ``copies`` are the copies of its
-    thread, by the step beside which each was made. ``refused`` is the first step of which the saver
-    refused a call, and what that call raised.
+    ``overtaken`` counts the operations during which a whole step was answered. ``copies`` are the
+    copies of the graph's thread, by the step beside which each was made. ``refused`` is the first
+    step in which the saver refused a call, and the error.
     """
 
     seen: list[Observation] = field(default_factory=list)
@@ -93,7 +95,7 @@ class GraphPlay:
     refused: tuple[int, str] | None = None
 
     def until_refused(self) -> GraphPlay:
-        """Return the part before the first refused call: what follows need not be stored."""
+        """Return the play up to the first refused call: the saver need not store what follows."""
         if self.refused is None:
             return self
         end, _ = self.refused
@@ -104,12 +106,12 @@ class GraphPlay:
 
 @dataclass(slots=True)
 class TidiedGraphs:
-    """Plays of graphs on one saver, each on a thread of its own; operations beside them are this
-    process's, or those of another one at the ``meeting``.
+    """Plays graphs on one saver, each on a thread of its own. The operations beside them are called
+    by this process, or by another one at the ``meeting``.
 
-    ``plays`` has for each its scenario, place, whether it was inside, how often the operation was
-    overtaken by a step, why it was not compared to its end, or None, and what differed from the
-    play alone, or None. ``raised`` is what operations and steps did raise.
+    For each play, ``plays`` has its scenario, its place, whether the operation began inside a step,
+    how often a step overtook the operation, why the play was not compared to its end, or None, and
+    what differed from the play alone, or None. ``raised`` is what operations and steps raised.
     """
 
     scene: ScenePart
@@ -128,7 +130,9 @@ class TidiedGraphs:
     _held: UpkeepCalls = field(init=False)
 
     def play(self) -> None:
-        """Play every scenario alone, then at places until one comes out otherwise."""
+        """Play every scenario alone. Then play it with the operation held at each place, until a
+        play differs.
+        """
         with ExitStack() as stack:
             self._saver = stack.enter_context(self.scene.saver())
             stack.enter_context(tracing_context(enabled=False))
@@ -182,7 +186,9 @@ class TidiedGraphs:
     def _look_again(
         self, one: GraphScenario, alone: list[Observation], found: PlayDifference
     ) -> None:
-        """Look whether it differs by itself, too, or where all is over before each step."""
+        """See whether the play differs without the operation as well, or if the operation is over
+        before each step.
+        """
         self.steady = first_difference(alone, self._played(one).seen) is None
         self.at_rest = (
             found if found.at_rest else self._difference(one, alone, self._played(one, Beside()))
@@ -249,7 +255,7 @@ class TidiedGraphs:
         return self.upkeep.call(player.prefix + THREAD, other + THREAD)
 
     def _other(self, player: RunningPlayer, one: GraphScenario, position: int) -> str:
-        """Return what begins the name of a thread that is deleted, or copied to, beside a step."""
+        """Return the prefix of the thread that is deleted, or copied to, beside a step."""
         if self.upkeep.kind is not OperationKind.DELETE:
             return f"{player.prefix}copy-{position}-"
         other = self._player(one.graph)
@@ -262,7 +268,7 @@ class TidiedGraphs:
     def _difference(
         self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> PlayDifference | None:
-        """Return what differs first in the part before the first refused call."""
+        """Return the first difference in the part before the first refused call."""
         played = played.until_refused()
         if found := first_difference(alone, played.seen):
             return found
@@ -276,7 +282,7 @@ class TidiedGraphs:
         return ResumedCopies(one, alone, player, self._calls).difference(played.copies)
 
     def _copied(self, player: RunningPlayer, other: str, began: int, step_began: int) -> Copied:
-        """Return what is shown of a thread and of its copy, when all is quiet."""
+        """Return a thread and its copy, as the saver shows them once nothing else runs."""
         thread = player.prefix + THREAD
         calls = list(self._calls.of[thread])
         spaces = dict.fromkeys(call.at[0] for call in calls)
@@ -294,8 +300,8 @@ class TidiedGraphs:
     # --- places ----------------------------------------------------------------------------
 
     def _places(self, one: GraphScenario) -> list[HoldPoint]:
-        """Return where an operation beside a graph that waits can be overtaken by writes to its
-        thread.
+        """Return the places of the operation at which writes to a waiting graph's thread are
+        answered.
         """
         player = self._player(one.graph)
         begun = max(2, self.upkeep.steps(one, inside=False).start)
@@ -316,7 +322,7 @@ class TidiedGraphs:
 
 
 def play(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Play graphs of these names, and someone who tidies up; see :class:`TidiedGraphs`."""
+    """Play the graphs of these names beside the operation; see :class:`TidiedGraphs`."""
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     upkeep = UPKEEP_OF_GRAPHS[OperationKind(arguments["kind"])]
     meeting = Path(arguments["meeting"]) if "meeting" in arguments else None

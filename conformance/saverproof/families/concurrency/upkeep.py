@@ -1,8 +1,8 @@
-"""Histories in which someone tidies up while runs go on: rounds on a thread each, as data.
+"""Histories in which someone tidies up while runs go on: rounds with a thread each, as data.
 
 In each round a run goes on with a thread, one operation on the whole thread is called beside it
-once, and others read. What a right store holds in the end is known then but for one moment: the one
-at which the operation took effect.
+once, and others read. What a right store holds at the end depends only on the moment at which the
+operation took effect.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ BATCH = 3
 _LONG_RUN = 5
 
 _EARLY_TASKS = 3
-"""How many tasks write before a checkpoint of a run is put: a prune that takes early writes for
-left-overs has to come between one of them and the put.
+"""How many tasks write before a checkpoint of a run is put. A prune that takes early writes for
+left-overs shows only if it comes between one of them and the put.
 
 Measured with four histories, as in the default profile: with one task half of the runs missed it.
 """
@@ -45,7 +45,7 @@ NEEDS = {
     OperationKind.DELETE: Capability.DELETE_THREAD,
     OperationKind.DELETE_RUN: Capability.DELETE_FOR_RUNS,
 }
-"""What a saver has to be able to; ``setup`` is no capability."""
+"""The capability that each operation needs; ``setup`` needs none."""
 
 KINDS = (
     OperationKind.PRUNE,
@@ -59,16 +59,16 @@ KINDS = (
     OperationKind.DELETE,
     OperationKind.SETUP,
 )
-"""What is called in the rounds of one history, in turn."""
+"""The operations that the rounds of one history call in turn."""
 
 WHOLE_THREADS = frozenset({OperationKind.DELETE, OperationKind.PRUNE_ALL})
-"""What deletes a thread with which a run goes on."""
+"""The operations that delete a thread with which a run goes on."""
 DELETING = WHOLE_THREADS | {OperationKind.DELETE_RUN}
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One thread: what is called on the whole of it, and what its run has put and puts."""
+    """One thread: the operation on the whole of it, and what its run has put and puts."""
 
     kind: OperationKind
     place: int
@@ -79,13 +79,13 @@ class Round:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Its own, and those of its copy."""
+        """The places of the thread and of its copy."""
         own = (self.place, self.place + 1)
         return (*own, *map(copy_of, own)) if self.kind is OperationKind.COPY else own
 
     @property
     def after(self) -> tuple[Operation, ...]:
-        """What is asked when all is quiet."""
+        """The questions that are asked at the end."""
         listed = [Operation(OperationKind.LIST, place) for place in self.places]
         return (*listed, Operation(OperationKind.LATEST, self.place))
 
@@ -108,7 +108,7 @@ def rounds_in(
     keeper: Sequence[Operation],
     reader: Sequence[Operation],
 ) -> tuple[Round, ...]:
-    """The rounds that the calls of a history are made of."""
+    """Return the rounds that the calls of a history form."""
 
     def those_of(made: Sequence[Operation], number: int) -> tuple[Operation, ...]:
         return tuple(one for one in made if round_of(one.place) == number)
@@ -169,7 +169,7 @@ def _before(place: int, number: int, *, carries: bool, both: bool) -> tuple[Oper
 def _run(
     place: int, number: int, *, carries: bool, both: bool, early: bool
 ) -> tuple[Operation, ...]:
-    """Return what a run puts: each checkpoint after the newest, and the writes of its tasks."""
+    """Return what a run puts: new checkpoints, and the writes of their tasks."""
     made: list[Operation] = []
 
     def put(where: int, at: int) -> None:
@@ -212,7 +212,9 @@ def _new_run(number: int) -> str:
 
 
 def alone_in(rounds: Sequence[Round]) -> tuple[Operation, ...]:
-    """The same calls by one caller: the keeper's after the first that the run puts, and writes."""
+    """Return the same calls for one caller: the operation on the whole thread comes after the run's
+    first calls.
+    """
     made: list[Operation] = []
     for one in rounds:
         made += (*one.run[:2], *one.keeper, *one.run[2:], *one.reader)

@@ -42,7 +42,9 @@ CONTRACTS = {
     OperationKind.PRUNE_ALL: DELETION,
     OperationKind.DELETE_RUN: DELETION,
 }
-"""What an operation promises about the calls beside it; ``setup`` must not be noticed at all."""
+"""The contract of an operation about the calls beside it. ``setup`` has none: it must change
+nothing.
+"""
 
 EXPECTED = {
     PRUNE: "the newest checkpoint that the prune found, and all that the run has put since",
@@ -54,8 +56,8 @@ EXPECTED = {
 
 @dataclass(frozen=True, slots=True)
 class RoundJudgement:
-    """What a round comes to. ``called`` says whether its operation returned, ``beside`` whether the
-    run made a call meanwhile; ``errors`` are no breach.
+    """The judgement of a round. ``called`` says whether its operation returned, ``beside`` whether
+    the run made a call meanwhile; ``errors`` are no breach.
     """
 
     kind: OperationKind
@@ -86,7 +88,7 @@ def judge_round(one: Round, events: Sequence[TimedCall], *, shared: bool) -> Rou
 
 
 class _RoundJudging:
-    """The events of a round by who called."""
+    """The events of a round, by caller."""
 
     def __init__(self, one: Round, events: Sequence[TimedCall], contract_of_loss: str) -> None:
         self.round = one
@@ -102,8 +104,8 @@ class _RoundJudging:
         self.readers = [event for event in during if event.operation.kind.reads]
 
     def problems(self, *, shared: bool) -> Iterator[Problem]:
-        """Yield what is wrong with what is left, with what readers saw, and with what was
-        raised.
+        """Yield what is wrong with the thread at the end, with what readers saw, and with the
+        errors.
         """
         if any(event.phase is Phase.BEFORE and not event.returned for event in self.done):
             # A thread that could not be prepared says nothing.
@@ -156,9 +158,7 @@ class _RoundJudging:
         yield self._problem(found[0], cycle or "; ".join(found), *self.after)
 
     def _surely_wrong(self, shown: ShownPlaces) -> Iterator[str]:
-        """Yield what is wrong after a deletion of the thread, whatever became of what was put
-        beside.
-        """
+        """Yield what is wrong after a deletion of the thread, whatever the calls beside it did."""
         keeper = self.keeper
         if keeper is None or not keeper.returned:
             return
@@ -179,7 +179,9 @@ class _RoundJudging:
                 yield f"{made.kind.value} of checkpoint {made.number} is not there as it was made"
 
     def _shown(self, places: Sequence[int], shift: int) -> ShownPlaces:
-        """Return what was listed of places, by the places they are copies of."""
+        """Return what listings of these places show, with a copy's places as those of its
+        source.
+        """
         lists = [
             event
             for event in self.after
@@ -208,7 +210,7 @@ class _RoundJudging:
     # --- what readers see ------------------------------------------------------------------
 
     def _read(self, event: TimedCall, seen: set[ThreadState]) -> Iterator[Problem]:
-        """Yield what was shown and was never so; at which moment it was is not asked here."""
+        """Yield what a read shows that was never stored so, at whatever moment."""
         made = event.operation
         for shown in event.shown:
             if not any(
@@ -249,7 +251,9 @@ class _RoundJudging:
         return Problem(contract, said, expected, observed, self._told(event))
 
     def _told(self, *events: TimedCall) -> tuple[TimedCall, ...]:
-        """The events by which a problem is told: the run's calls, and what was called beside."""
+        """Return the events by which a problem is told: the run's calls, and the operation beside
+        them.
+        """
         return (*self.run, *([self.keeper] if self.keeper else []), *events)
 
 

@@ -41,11 +41,11 @@ from saverproof.families.tally import Tally, hidden
 
 UPKEEPS = frozenset({PRUNE, COPY, DELETION})
 SHOWN = UPKEEPS | {LATE, THREADS, PROCESSES, TORN}
-"""What histories with maintenance may show."""
+"""The contracts that histories of upkeep may show to be broken."""
 _OVERTAKEN = 8
-"""Calls that are answered while one on a whole thread stands still."""
+"""How many calls of others are answered while one on a whole thread pauses."""
 _ENOUGH = 3
-"""Histories that show nothing but contracts that were found broken before."""
+"""How many histories may show nothing but contracts that were found broken before."""
 _RAISED_ONLY = "beside a run the operation only raised, which is right; so nothing was looked at"
 _REFUSED = "beside it graphs were refused what they put; so nothing of their state was looked at"
 _WRONG_ALONE = "one caller alone is not answered rightly about it, or only with errors"
@@ -54,24 +54,24 @@ _ALONE = "no call of a run fell into an operation on its thread"
 
 @dataclass(frozen=True, slots=True)
 class UpkeepPlan:
-    """A history to be played, and the rounds that it is made of."""
+    """A history to be played, and its rounds."""
 
     calls: CallPlan
     rounds: tuple[Round, ...]
 
     @classmethod
     def of(cls, calls: CallPlan) -> Self:
-        """The same of calls that were recorded."""
+        """Return the plan of a recorded history."""
         rounds = rounds_in(calls.before, *calls.callers)
         return cls(replace(calls, asked=_joined(one.after for one in rounds)), rounds)
 
     def judged(self, played: Played) -> list[RoundJudgement]:
-        """Return what each round comes to."""
+        """Return the judgement of each round."""
         shared = self.calls.sharing is Sharing.SHARED
         return [judge_round(one, played.events, shared=shared) for one in self.rounds]
 
     def alone(self) -> CallPlan:
-        """The same calls by one caller."""
+        """Return the same calls for one caller."""
         return self.calls.by_one(alone_in(self.rounds))
 
 
@@ -99,7 +99,9 @@ def _joined(parts: Iterable[tuple[Operation, ...]]) -> tuple[Operation, ...]:
 
 
 def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
-    """Return a schedule in which others are answered between a read and what is done with it."""
+    """Return a schedule in which other calls are answered between a saver's read and the use of
+    what it read.
+    """
     if sharing is Sharing.PROCESSES:
         pause = 2 * PAUSE_BETWEEN_PROCESSES_S
         return Schedule(seed, statements=0.7, pause_s=pause, most=200, alone=True, upkeep=True)
@@ -116,14 +118,16 @@ def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
 
 @dataclass(slots=True)
 class UpkeepJudging:
-    """The histories with maintenance of one item."""
+    """Plays and judges the histories of upkeep of one item."""
 
     bench: CallerBench
     record: SceneRecord
     able: frozenset[str]
     flaws: SequentialFlaws = field(init=False)
     wrong: frozenset[OperationKind] = frozenset()
-    """What one caller alone is answered wrongly: nothing is asked about it when there are more."""
+    """The operations that the saver gets wrong with one caller: they are not judged with
+    several.
+    """
     apart: bool = False
     met: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
@@ -133,7 +137,7 @@ class UpkeepJudging:
 
     @property
     def tally(self) -> Tally:
-        """Of the item."""
+        """The tally of the item."""
         return self.record.tally
 
     def run(self, shared: int, processes: int, places: int, places_apart: int) -> None:
@@ -159,8 +163,9 @@ class UpkeepJudging:
     def _beside_graphs(self, upkeeps: Iterable[GraphUpkeep], hiding: set[str], places: int) -> None:
         """Play graphs beside each operation.
 
-        Left out is an operation whose contract is known to be broken, or that is answered wrongly
-        alone. So are all once a contract in ``hiding`` is broken, which would show here as well.
+        An operation is left out if its contract is known to be broken, or if it is wrong with one
+        caller. All are left out once a contract in ``hiding`` is broken, which would show here as
+        well.
         """
         for upkeep in upkeeps:
             name = upkeep.contract
@@ -173,8 +178,8 @@ class UpkeepJudging:
                 self.met.add(name)
 
     def rehearse(self) -> bool:
-        """Return whether the saver answers one caller alone at all; what is wrong is looked
-        into.
+        """Return whether the saver answers one caller alone. What is wrong with those answers is
+        looked into.
         """
         plan = plan_of(Sharing.SHARED, 0, self._seed, self.able)
         played = play(self.bench, plan.alone())
@@ -192,7 +197,7 @@ class UpkeepJudging:
         return True
 
     def _why_not(self, name: str) -> str:
-        """Why nothing was seen of a contract."""
+        """Return why a contract was not judged."""
         if self.record.hung:
             return hidden("callers hang, and no more were asked", min(self.record.hung))
         if name in {CONTRACTS.get(kind) for kind in self.wrong}:
@@ -230,7 +235,7 @@ class UpkeepJudging:
                 break
 
     def look(self, plan: UpkeepPlan, played: Played) -> bool:
-        """Keep what a history shows; whether anything was wrong."""
+        """Record what a history shows. Return whether anything was wrong."""
         scene = {"scene": SCENE, "early": "early_writes" in self.able, **plan.calls.to_json()}
         if problems := ended(played):
             self.record.saw(problems, scene)

@@ -1,8 +1,8 @@
-"""What a right store holds of a thread that is maintained while a run goes on with it.
+"""Says what a right store holds of a thread on which an operation is called while a run goes on
+with it.
 
-An operation on a whole thread takes effect at one moment between its beginning and its end. So
-there are few states in which such a thread may be left: one for each place among the run's calls at
-which that moment may have been.
+An operation on a whole thread takes effect at one moment between its beginning and its end. So the
+thread can be left in few states: one for each position of that moment among the run's calls.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Key = tuple[int, int]
 """A place, and the number of a checkpoint there."""
 
 Batches = frozenset[tuple[int, tuple[str, ...]]]
-"""The values of each task."""
+"""The values that each task has written."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCheckpoint:
-    """One checkpoint: the put that stored it, None if only writes have come, and its writes.
+    """One checkpoint: the put that stored it (None if only writes have come), and its writes.
 
-    Of one that is ``spent`` nothing is asked: a prune may drop it, and may keep it.
+    A ``spent`` checkpoint is not judged: a prune may drop it, or keep it.
     """
 
     put: Operation | None = None
@@ -40,14 +40,16 @@ class StoredCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ThreadState:
-    """A thread, and what its copy was made of."""
+    """A thread, and the state of the thread from which its copy was made."""
 
     entries: frozenset[tuple[Key, StoredCheckpoint]] = frozenset()
     copied: frozenset[tuple[Key, StoredCheckpoint]] = frozenset()
 
 
 def states_of(events: Iterable[TimedCall]) -> tuple[set[ThreadState], set[ThreadState]]:
-    """The states in which these calls may leave a thread, and all in which callers may find it."""
+    """Return the states in which these calls may leave a thread, and all states in which callers
+    may find it.
+    """
     start, steps = ThreadState(), []
     for event in events:
         if event.phase is Phase.BEFORE:
@@ -87,7 +89,9 @@ def _is_of(run: str, entry: StoredCheckpoint) -> bool:
 
 
 def _pruned(entries: Mapping[Key, StoredCheckpoint]) -> Iterator[tuple[Key, StoredCheckpoint]]:
-    """The newest of each place as it is, with what came early for later ones."""
+    """Yield the checkpoints after a prune: all but the newest of each place are spent. Early writes
+    stay.
+    """
     newest: dict[int, int] = {}
     for (place, number), one in entries.items():
         if one.put:
@@ -101,7 +105,9 @@ def _pruned(entries: Mapping[Key, StoredCheckpoint]) -> Iterator[tuple[Key, Stor
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is said of what is missing, of what is too much, and of a batch that is torn."""
+    """The phrases for what is missing, for what should not be there, and for a batch of which a
+    part is there.
+    """
 
     missing: str = "{} is gone"
     too_much: str = "{} is there, which was deleted"
@@ -116,7 +122,7 @@ OF_A_COPY = Words(
 
 
 def is_of_torn_copies(found: Collection[str]) -> bool:
-    """Return whether these differences are of nothing but batches that a copy has a part of."""
+    """Return whether these differences are only batches of which a copy has a part."""
     torn = OF_A_COPY.torn
     before, _, behind = torn.partition("{}")
     return all(one.startswith(before) and one.endswith(behind) for one in found)
@@ -124,14 +130,14 @@ def is_of_torn_copies(found: Collection[str]) -> bool:
 
 @dataclass(slots=True)
 class ShownPlaces:
-    """What readers were shown of places in the end, by checkpoint."""
+    """What readers were shown of places at the end, by checkpoint."""
 
     places: frozenset[int]
     tuples: dict[Key, ShownTuple] = field(default_factory=dict)
     words: Words = Words()
 
     def differences(self, entries: Iterable[tuple[Key, StoredCheckpoint]]) -> list[str]:
-        """In what it differs from these checkpoints, each in a few words."""
+        """Describe in a few words each difference from these checkpoints."""
         there = {key: one for key, one in entries if one.put and key[0] in self.places}
         found = [
             self.words.too_much.format(f"checkpoint {number}")
@@ -149,7 +155,7 @@ class ShownPlaces:
 def differences_of(
     shown: ShownTuple, entry: StoredCheckpoint, words: Words = Words()
 ) -> Iterator[str]:
-    """In what a tuple differs from a checkpoint of its number."""
+    """Describe each difference between a tuple and the checkpoint of its number."""
     at = f"checkpoint {shown.number}"
     if entry.put is None or shown.parts != entry.put.parts:
         yield f"{at} is not as it was put"

@@ -1,4 +1,4 @@
-"""What runs in the process in which awaited calls have to wait for the event loop's own turns."""
+"""Runs in the process in which awaited calls have to wait for turns of the event loop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PREPARED = (
     Operation(OperationKind.PUT, 2, 1, tag=1_009),
 )
 BESIDE = Operation(OperationKind.LATEST, 2)
-"""What another task asks while a call is held."""
+"""The read that another task makes while a call is held."""
 LOOKED_AT = (
     BESIDE,
     Operation(OperationKind.LATEST, _PLACE),
@@ -40,15 +40,15 @@ LOOKED_AT = (
     Operation(OperationKind.PRUNE, _PLACE),
     Operation(OperationKind.DELETE, _PLACE),
 )
-"""Each of a saver's operations; what is asked beside the others comes first."""
+"""One call of each operation of a saver; the first one is also made beside the others."""
 
 
 @dataclass(slots=True)
 class Waiting:
-    """The calls of one saver, each of which waits for the loop.
+    """Makes the calls of one saver, each of which waits for the event loop.
 
-    ``looks`` has for each the operation, the method, how many calls of a driver were let go, where
-    the loop stood ("" if it went on), and what the call raised, or None.
+    For each call, ``looks`` has the operation, the method, how many calls of a driver were let go,
+    where the loop stood still ("" if it went on), and what the call raised, or None.
     """
 
     scene: ScenePart
@@ -58,7 +58,9 @@ class Waiting:
     nothing_passed: str = ""
 
     def play(self) -> None:
-        """Make every call alone, and beside another one while nothing has stood still."""
+        """Make every call alone and, as long as the loop has not stood still, beside another
+        call.
+        """
         # Only a driver that is loaded can be made to wait.
         with self.scene.saver():
             pass
@@ -89,7 +91,7 @@ class Waiting:
 
 
 def _where(waited: Waited) -> str:
-    """Return where the loop stood first, as lines."""
+    """Return where the loop first stood still, as lines."""
     return next(
         (without_kit(traceback.StackSummary.from_list(stack)) for stack in waited.stood), ""
     )
@@ -98,8 +100,8 @@ def _where(waited: Waited) -> str:
 def wait(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Let each awaited call of a saver wait for the loop.
 
-    Gives "looks" (see Waiting), "operation" that was under way last, "blocked", whether the loop
-    stands still in it for ever, and "nothing_passed", why no call was seen.
+    Gives "looks" (see Waiting); "operation", the last one under way; "blocked", whether the loop
+    stands still in it for ever; "nothing_passed", why no call of a driver was seen.
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     waiting = Waiting(scene, frozenset(arguments["operations"]))

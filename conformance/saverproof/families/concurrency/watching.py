@@ -1,4 +1,4 @@
-"""Watches a scene from a thread of its own: tells one that waits for ever from one that is slow."""
+"""Watches a scene from another thread, and tells a scene that waits for ever from a slow one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from saverproof.process.standstill import MovementWatch
 from saverproof.savers.targets.event_loop import EventLoop
 
 PATIENCE_S = 3.0
-"""How long nothing may move before a scene counts as hung."""
+"""Seconds without any progress before a scene counts as hung."""
 
 LIMIT_S = 18.0
-"""How long a scene may take that does move; longer than this and nothing is known of it."""
+"""Seconds that a scene may take if it makes progress; nothing is judged of a scene that takes
+longer.
+"""
 
 _POLL_S = 0.02
 _LONGEST = 6_000
@@ -31,8 +33,8 @@ _KIT = os.path.dirname(os.path.abspath(saverproof.__file__))
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """A scene that is not over. ``hung`` says that it never will be: for so many ``seconds`` no
-    call was answered, no thread moved, and no processor time was used.
+    """A scene that is not over. ``hung`` says that it will never be: for ``seconds`` no call was
+    answered, no thread moved, and no processor time was used.
     """
 
     hung: bool
@@ -41,13 +43,13 @@ class Standstill:
 
 
 class AnswerCount:
-    """Counts what is answered; any thread may add to it."""
+    """Counts answered calls; any thread may add to it."""
 
     def __init__(self) -> None:
         self.answers = 0
 
     def tick(self) -> None:
-        """One more."""
+        """Count one more answer."""
         self.answers += 1
 
 
@@ -57,7 +59,7 @@ def watch(
     loop: EventLoop | None = None,
     patience_s: float = PATIENCE_S,
 ) -> Standstill | None:
-    """Run a scene in a thread of its own until it is over; None then, else why it is not.
+    """Run a scene in a thread of its own. Return None once it is over, or why it is not.
 
     The thread of a scene that hangs is left behind: end this process soon. A scene does not raise.
     """
@@ -88,7 +90,7 @@ def await_end(
 
 
 def stacks(loop: EventLoop | None = None) -> str:
-    """Return where every task of a loop is, and every other thread, the innermost call last."""
+    """Return the stacks of a loop's tasks and of all other threads, the innermost call last."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     # Tasks first: threads that other calls have left waiting may be many.
     parts = [] if loop is None else _tasks(loop.loop)
@@ -115,7 +117,7 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 
 def position_of(listing: Any) -> str:
-    """Return where a generator stands that was left between two items, sync or async."""
+    """Return where a generator, sync or async, stands that was left between two items."""
     return without_kit(traceback.StackSummary.from_list(_awaits(listing)))
 
 
@@ -123,7 +125,7 @@ _KINDS = (("cr", "cr_await"), ("ag", "ag_await"), ("gi", "gi_yieldfrom"))
 
 
 def _awaits(coroutine: Any) -> list[traceback.FrameSummary]:
-    """The chain of what a coroutine or a generator waits for."""
+    """Return the chain of awaits of a coroutine or generator."""
     found: list[traceback.FrameSummary] = []
     while coroutine is not None:
         coroutine = _inside(coroutine)
@@ -142,7 +144,7 @@ def _awaits(coroutine: Any) -> list[traceback.FrameSummary]:
 
 
 def _inside(awaited: Any) -> Any:
-    """The generator behind a call of its ``__anext__``, which does not tell by itself."""
+    """Return the generator behind a call of its ``__anext__``, which does not name it."""
     if type(awaited).__name__ in ("async_generator_asend", "anext_awaitable"):
         inner = gc.get_referents(awaited)
         generators = [one for one in inner if isinstance(one, AsyncGeneratorType)]
@@ -151,7 +153,7 @@ def _inside(awaited: Any) -> Any:
 
 
 def without_kit(frames: traceback.StackSummary) -> str:
-    """Frames as lines; "" if only scaffolding is among them."""
+    """Return frames as lines, without the kit's own; "" if only scaffolding is left."""
     theirs = [frame for frame in frames if not frame.filename.startswith(_KIT)]
     if all(_is_scaffold(frame) for frame in theirs):
         return ""
@@ -163,7 +165,7 @@ def without_kit(frames: traceback.StackSummary) -> str:
 
 
 def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
-    """Return whether a thread is the kit's own, which waits for a task to be over."""
+    """Return whether a thread is one of the kit's that waits for a task to end."""
     kit = [place for place, frame in enumerate(frames) if frame.filename.startswith(_KIT)]
     return bool(kit) and os.path.basename(frames[min(kit[-1] + 1, len(frames) - 1)].filename) == (
         "_base.py"
@@ -171,7 +173,7 @@ def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
 
 
 def _is_scaffold(frame: traceback.FrameSummary) -> bool:
-    """Return whether a frame is only how a thread begins, or how an idle one waits for work."""
+    """Return whether a frame only starts a thread, or waits for work in an idle one."""
     name = os.path.basename(frame.filename)
     if name == "threading.py":
         return frame.name in ("_bootstrap", "_bootstrap_inner", "run")

@@ -1,4 +1,4 @@
-"""Shows by a cycle that a copy is of no moment: what comes before what, and why."""
+"""Shows by a cycle that a copy shows no single moment: which call comes before which, and why."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from saverproof.families.concurrency.upkeep_spec import ShownPlaces
 
 
 def cycle_of(copy: TimedCall, run: Sequence[TimedCall], shown: ShownPlaces) -> str:
-    """The shortest cycle in the order of a copy and of the calls of a run; "" if there is none.
+    """Return the shortest cycle in the order of a copy and of the calls of a run; "" if there is
+    none.
 
-    A call that the copy shows came before it, one that it does not show came after it, and one that
-    had returned when another began came before that one. A copy of a moment has no cycle: so none
-    is missed if each pair is looked at.
+    A call that the copy shows came before the copy, and a call that it does not show came after it.
+    A call that had returned when another began came before that one. A copy of one moment has no
+    cycle, and each pair of calls is looked at, so no cycle is missed.
     """
     done = [event for event in run if event.returned]
     left_out = [event for event in done if not is_shown(event.operation, shown)]
@@ -35,7 +36,7 @@ def cycle_of(copy: TimedCall, run: Sequence[TimedCall], shown: ShownPlaces) -> s
 
 
 def is_shown(made: Operation, shown: ShownPlaces) -> bool:
-    """Return whether what a call stored is there as it was stored."""
+    """Return whether a thread shows what a call stored."""
     found = shown.tuples.get((made.place, made.number))
     if found is None:
         return False

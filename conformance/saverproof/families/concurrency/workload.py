@@ -1,4 +1,4 @@
-"""What callers do at once: random operations on keys that overlap, as data."""
+"""Draws what several callers do at once: random operations on the same keys, as data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from random import Random
 from saverproof.families.concurrency.records import Operation, OperationKind
 
 LONGEST = 15
-"""The most operations of one caller."""
+"""The most calls of one caller."""
 
 MOST_CALLERS = 6
 
 KNOWN = (1, 2)
-"""The checkpoints that every place holds before callers begin."""
+"""The checkpoints that every place holds before the callers begin."""
 
 _FIRST_NEW = 10
 FIRST_OWN_TASK = 100
@@ -27,8 +27,8 @@ Role = Mapping[OperationKind, int]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadTheme:
-    """What a workload is about: what its callers do (in turn: the first role for the first caller,
-    and so on), the places that they use, and the length of their batches.
+    """The subject of a workload: the roles of its callers (the first role for the first caller, and
+    so on), the places that they use, and the length of their batches.
     """
 
     name: str
@@ -36,13 +36,13 @@ class WorkloadTheme:
     places: tuple[int, ...] = (0,)
     batch: int = _RUN
     again: float = 0.5
-    """How often a put is of a checkpoint that is there already."""
+    """The share of puts that store an existing checkpoint again."""
     rivals: float = 0.3
-    """How often a batch is of a task that all callers write in the same turn."""
+    """The share of batches whose task all callers write in the same turn."""
     in_step: bool = False
-    """Whether callers begin each turn at the same moment."""
+    """Whether all callers wait for each other before every call."""
     in_rounds: bool = False
-    """Whether they begin to use each thread at the same moment."""
+    """Whether all callers wait for each other before the first call on each thread."""
 
 
 MIXED = WorkloadTheme(
@@ -92,10 +92,10 @@ DELETING = WorkloadTheme(
     places=(2,),
     in_step=True,
 )
-"""The first of its callers puts a checkpoint, adds writes and deletes the thread, over and over."""
+"""Its first caller puts a checkpoint, adds writes and deletes the thread, over and over."""
 
 UPKEEP = WorkloadTheme("upkeep beside runs", (), in_rounds=True)
-"""Of whole threads: its calls are made elsewhere."""
+"""The theme of histories of upkeep, whose calls are made elsewhere."""
 
 THEMES_BY_NAME = {
     theme.name: theme for theme in (MIXED, WRITES, RIVALS, PUTS, LONG, FOLLOWING, DELETING, UPKEEP)
@@ -104,14 +104,14 @@ THEMES_BY_NAME = {
 
 @dataclass(frozen=True, slots=True)
 class Able:
-    """What a saver can do, as far as it changes what may be asked."""
+    """Those abilities of a saver that change what histories may ask of it."""
 
     history: bool = True
     deletes: bool = True
 
     @property
     def known(self) -> tuple[int, ...]:
-        """The checkpoints to begin with."""
+        """The checkpoints that are stored before the callers begin."""
         return KNOWN if self.history else KNOWN[:1]
 
 
@@ -122,7 +122,7 @@ def able_of(capabilities: Iterable[str]) -> Able:
 
 
 def prologue(theme: WorkloadTheme, able: Able) -> tuple[Operation, ...]:
-    """Return what is put before the callers begin."""
+    """Return the calls that are made before the callers begin."""
     if theme is DELETING:
         return ()
     return tuple(
@@ -135,7 +135,7 @@ def prologue(theme: WorkloadTheme, able: Able) -> tuple[Operation, ...]:
 def drawn(
     theme: WorkloadTheme, able: Able, seed: str, caller: int, callers: int, length: int
 ) -> tuple[Operation, ...]:
-    """The operations of one of several callers."""
+    """Return the random operations of one of several callers."""
     role = theme.roles[min(caller, len(theme.roles) - 1)]
     if theme is DELETING:
         length = LONGEST
@@ -194,7 +194,8 @@ def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation
 def version_of(operation: Operation) -> int:
     """Return which of the saver's versions, counted from 0, the channels of a put have.
 
-    No two puts share one, and those of the first checkpoint, everyone's parent, come first.
+    No two puts share a version. The versions of the first checkpoint, everyone's parent, come
+    first.
     """
     caller, turn = divmod(operation.tag, TAGS_EACH)
     later = 0 if operation.number == KNOWN[0] else VERSIONS // 2
@@ -206,8 +207,8 @@ VERSIONS = 2 * (MOST_CALLERS + 1) * LONGEST
 
 
 def epilogue(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
-    """Return what is asked when all is quiet: every checkpoint by its id, every listing and
-    latest.
+    """Return the questions at the end: every checkpoint by its id, every listing, and the latest of
+    each place.
     """
     places = sorted({made.place for made in operations})
     stored = sorted(

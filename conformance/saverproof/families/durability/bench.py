@@ -1,4 +1,6 @@
-"""The harness with one target on it: runs programs in processes of their own, and looks again."""
+"""Runs programs in processes of their own for one target, and has other processes look at the
+stores.
+"""
 
 from __future__ import annotations
 
@@ -33,29 +35,37 @@ DEADLINE_S = 15.0
 CHILDREN = (child, graph_child, power_child)
 """The modules whose functions run in processes of their own."""
 SIDE_BY_SIDE = 2
-"""Trials that run at the same time, on stores of their own: while one waits, another works."""
+"""How many trials run at the same time, each on its own store: while one waits, another works."""
 MOST_HANGS = 2
-"""Processes that hang, after which a saver is not asked any further: twice is no accident."""
+"""After how many processes that hang a saver is not asked any more: two are no accident."""
 _KNOWN_TO_HANG = 3
-"""By what the deadline is divided once a process has hung, or one that looked at many stores."""
+"""The deadline is divided by this once a process has hung, or a process that looked at many
+stores.
+"""
 
 
 _AFTERWARDS = tuple(
     replace(step, format=checkpoint_format()) if isinstance(step, Put) else step
     for step in AFTERWARDS
 )
-"""Asking LangGraph for its format takes a fresh interpreter half a second."""
+"""The steps that a look takes, with LangGraph's checkpoint format known beforehand: finding it out
+takes a fresh interpreter half a second.
+"""
 
 
 _READ: Program = (GetTuple(UNRELATED),)
-"""What a process does that opens a killed store: some recover it only when it is first read."""
+"""The program of a process that opens a killed store: some savers recover a store only at the first
+read.
+"""
 _MOST_RECOVERIES = 16
-"""Processes that are killed while they open one store: recoveries have few places."""
+"""The most processes that are killed while they open one store: recoveries have few places."""
 
 
 @dataclass(slots=True)
 class KillBench:
-    """A target, and the process that trials are forked from; ``stores`` is where theirs go."""
+    """A target, and the process from which the processes of trials are forked; ``stores`` is the
+    folder of the trials' stores.
+    """
 
     plan: ItemPlan
     target: Target
@@ -67,9 +77,9 @@ class KillBench:
     @classmethod
     @contextmanager
     def of(cls, plan: ItemPlan, target: Target) -> Iterator[Self]:
-        """Start that process; it ends with the block.
+        """Start the process from which others are forked; it ends with the block.
 
-        Raises HarnessError where it cannot be started.
+        Raises HarnessError where the process cannot be started.
         """
         with harness_for(plan, CHILDREN) as harness, harness.folder() as stores:
             yield cls(plan, target, harness, stores)
@@ -81,17 +91,17 @@ class KillBench:
 
     @property
     def deadline_s(self) -> float:
-        """How long a process may take."""
+        """How many seconds a process may take."""
         return DEADLINE_S / _KNOWN_TO_HANG if self.hangs else DEADLINE_S
 
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
-        """A new store, as arguments for bodies."""
+        """Make a new store, as arguments for the functions of its processes."""
         with fresh_workspace(self.stores, self.target) as workspace:
             yield self.arguments(workspace)
 
     def arguments(self, workspace: Workspace) -> dict[str, Any]:
-        """Return what a body needs to open the store in a workspace."""
+        """Return the arguments with which a process opens the store in a workspace."""
         return {
             "target": self.plan.target,
             "api": self.plan.api,
@@ -103,7 +113,9 @@ class KillBench:
     def store_for(
         self, workload: Workload, versions: list[Any] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The same for a workload; the saver makes the channel versions if they are not given."""
+        """Make a new store for a workload; without ``versions``, the saver makes the channel
+        versions.
+        """
         with self.store() as arguments:
             yield arguments | {
                 "program": to_json(workload.program),
@@ -117,16 +129,16 @@ class KillBench:
         """Return what a clean run shows after each operation, and the channel versions in it.
 
         Raises:
-            NoCleanRunError: the saver does not get through.
+            NoCleanRunError: the saver cannot take the program without a kill.
         """
         with self.store_for(workload) as arguments:
             value = self._clean(child.watch_states, arguments)
         return KilledRun(workload.program, tuple(value["states"])), value["versions"]
 
     def compared(self, workload: Workload, run: KilledRun, versions: list[Any]) -> KilledRun:
-        """Return a clean run with what other processes are shown where its own saver still shows
-        what was, and what comes back after its removals. Each look is at a store of its own, after
-        so many operations.
+        """Correct a clean run by what other processes see. Where the run's own saver still showed
+        an old state, the other processes' view is taken. What comes back after removals is added.
+        Each look is at a store of its own, after so many operations.
         """
         ends = range(len(workload.program) + 1)
         shorter = [replace(workload, program=workload.program[:end]) for end in ends]
@@ -152,10 +164,10 @@ class KillBench:
         )
 
     def places(self, workload: Workload, versions: list[Any], kind: PlaceKind) -> list[KillPlace]:
-        """Every place of a kind that a clean run passes.
+        """Return every place of a kind that a clean run passes.
 
         Raises:
-            NoCleanRunError: the saver does not get through.
+            NoCleanRunError: the saver cannot take the program without a kill.
         """
         with self.store_for(workload, versions) as arguments:
             value = self._clean(child.rehearse, arguments | {"kind": kind})
@@ -179,10 +191,11 @@ class KillBench:
 
     @contextmanager
     def server_for(self, place: KillPlace) -> Iterator[None]:
-        """A server of our own for the stores of a block, if one is to be killed at the place.
+        """Use a server of the kit's own for the stores of a block, if a server is to be killed at
+        the place.
 
         Raises:
-            ServerUnavailable: there is none that could be.
+            ServerUnavailable: no server can be killed.
         """
         kind = self.target.server
         if not place.server or kind is None:
@@ -192,8 +205,8 @@ class KillBench:
             yield
 
     def _tell_server(self, stores: Sequence[dict[str, Any]], *, killed: bool) -> None:
-        """Processes have died: have the server die too, or else end what they have left open, so
-        that no look races with it.
+        """Tell the server that processes have died: it is killed as well, or ends the sessions that
+        they left open, so that no look races with it.
         """
         kind = self.target.server
         if kind is None:
@@ -216,7 +229,7 @@ class KillBench:
     def killed_at(
         self, each: Sequence[dict[str, Any]], places: Sequence[KillPlace]
     ) -> list[TrialResult]:
-        """Run the programs of arguments, each in a process that dies at its place."""
+        """Run the programs of these arguments, each in a process that dies at its place."""
         given = [
             ({**arguments, "kill": encode(place)}, kill_at(place))
             for arguments, place in zip(each, places, strict=True)
@@ -229,11 +242,11 @@ class KillBench:
         return results
 
     def _kill_recoveries(self, arguments: dict[str, Any], place: KillPlace) -> None:
-        """Open a killed store again and again, in processes that die at their first place, their
-        second, and so on.
+        """Open a killed store again and again, each time in a process that dies: the first at its
+        first place, the second at its second, and so on.
 
-        A recovery passes places that depend on what was left: they are counted on another store
-        that was killed alike.
+        The places depend on what the kill has left, so they are counted on another store that was
+        killed in the same way.
         """
         with self.store() as alike:
             other = arguments | alike
@@ -251,8 +264,8 @@ class KillBench:
     def killed_each(
         self, body: Body, each: Sequence[tuple[dict[str, Any], KillAt]], *, server: bool = False
     ) -> list[TrialResult]:
-        """Run a body in a process for each of these arguments, on stores of their own; ``server``
-        says that the server is killed then.
+        """Run a function in a process for each of the arguments, on stores of their own. With
+        ``server``, the server is killed as well.
         """
         self.kills += len(each)
         writers = [Writer(body, arguments, kill) for arguments, kill in each]
@@ -264,7 +277,9 @@ class KillBench:
     def killed_beside(
         self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
     ) -> tuple[TrialResult, TrialResult]:
-        """The same with a second process at work, which goes on; both must be able to open it."""
+        """Run the program in a process that dies at a place, with a second process at work on the
+        same store, which goes on. Both must be able to open the store.
+        """
         self.kills += 1
         given = {**arguments, "kill": encode(place), "insist": True}
         first, second = self.harness.together(
@@ -279,26 +294,30 @@ class KillBench:
     def looked(
         self, arguments: dict[str, Any], *, afresh: bool, deadline_s: float | None = None
     ) -> View:
-        """Return what another process sees, ``afresh`` in an interpreter that shares nothing."""
+        """Return what another process sees; with ``afresh``, a new interpreter that shares
+        nothing.
+        """
         look = self.harness.look_afresh if afresh else self.harness.look
         view = look(child.look, arguments, deadline_s=deadline_s or self.deadline_s)
         self.hangs += view.died_by is DiedBy.DEADLINE
         return view
 
     def looked_at_each(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
-        """Return what other processes see of several stores, each of its own.
+        """Return what other processes see of several stores, one process for each.
 
-        None stands for a store that was not looked at, as looking has hung too often by then.
+        None stands for a store that was not looked at, because too many looks had hung before.
         """
         return self._looked(list(batched(stores, max(1, -(-len(stores) // SIDE_BY_SIDE)))))
 
     def looked_in_turn(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
-        """The same, one after the other, of stores that may be one and the same."""
+        """Return what one process sees of several stores, one after the other; they may be the same
+        store.
+        """
         return self._looked([stores])
 
     def _looked(self, shares: Sequence[Sequence[dict[str, Any]]]) -> list[View | None]:
-        """Return what a process for each share sees; of each store alone, if one of them
-        ended it.
+        """Return what one process for each share sees. If a store ends its process, each store of
+        the share gets a process.
         """
         if self.hangs_too_often or max(map(len, shares), default=0) < 2:
             return [self._looked_alone(store) for share in shares for store in share]
@@ -311,7 +330,9 @@ class KillBench:
         ]
 
     def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
-        """Return what one process saw of these stores; each alone, if one of them ended it."""
+        """Return what one process saw of these stores. If a store ended it, look at each in a
+        process of its own.
+        """
         if view.value is None:
             hung = view.died_by is DiedBy.DEADLINE
             deadline_s = DEADLINE_S / _KNOWN_TO_HANG if hung else self.deadline_s
@@ -325,12 +346,12 @@ class KillBench:
 
     @property
     def hangs_too_often(self) -> bool:
-        """Whether so many processes hung that no more are to be waited for."""
+        """Return whether so many processes have hung that no more are started."""
         return self.hangs >= MOST_HANGS
 
 
 def kill_at(place: KillPlace) -> KillAt:
-    """Return what the harness is to do for a place: for most, the process dies by itself."""
+    """Return how the harness kills at a place: mostly the process kills itself."""
     if place.kind is PlaceKind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)

@@ -1,4 +1,4 @@
-"""What runs in the processes that are killed, and in those that look at what is left.
+"""Runs in the processes that are killed, and in those that look at the stores afterwards.
 
 Every function is called by ``saverproof_faults.kill`` as 'module:function' with plain data.
 """
@@ -37,7 +37,7 @@ _PAUSE_S = 0.0005
 
 @contextmanager
 def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, Loop]]:
-    """The saver that the arguments name, open, driven through their API; and its event loop."""
+    """Open the saver that the arguments name. Yields its driver for the API, and its event loop."""
     target = load(TargetRef.from_json(arguments["target"]))
     workspace = workspace_of(arguments)
     with loop_for(arguments["api"]) as loop, opened(target, workspace, loop) as saver:
@@ -45,12 +45,12 @@ def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, Loop]]:
 
 
 def workspace_of(arguments: Arguments) -> Workspace:
-    """The workspace that the arguments name."""
+    """Return the workspace that the arguments name."""
     return Workspace.from_json(arguments)
 
 
 def settled(driver: ApiDriver, arguments: Arguments) -> tuple[tuple[SettledCall, ...], list[Any]]:
-    """The calls of the program and the channel versions in them.
+    """Return the calls of the program, and the channel versions in them.
 
     The versions come from the saver in a first run, and are given in all others.
     """
@@ -67,7 +67,9 @@ def settled(driver: ApiDriver, arguments: Arguments) -> tuple[tuple[SettledCall,
 
 
 def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """A clean run: versions, what is shown after each operation, and every place passed."""
+    """Make a clean run. Gives the versions, what is shown after each operation, and every place
+    passed.
+    """
     kind = PlaceKind(arguments["kind"])
     with places(kind, arguments["path"], None, acks) as passed:
         with saver_for(arguments) as (driver, _):
@@ -81,15 +83,15 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def shown_facts(driver: ApiDriver, threads: Sequence[str]) -> ShownFacts:
-    """Return what a saver shows of these threads: of each, and where the store is its own, among
-    all.
+    """Return what a saver shows of each of these threads. If no others use the store, add the
+    listing of all threads.
     """
     shown = listed_facts(driver, threads)
     return shown if driver.ids else shown | facts_among_all(driver, threads)
 
 
 def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """A clean run, and what the saver shows before and after each operation."""
+    """Make a clean run. Gives what the saver shows before and after each operation."""
     threads = arguments["threads"]
     with saver_for(arguments) as (driver, _):
         calls, versions = settled(driver, arguments)
@@ -101,7 +103,7 @@ def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def write(acks: Acks, arguments: Arguments) -> None:
-    """Run the program; die where the plan says."""
+    """Run the program, and die at the place of the arguments."""
     planned = arguments.get("kill")
     place = None if planned is None else decode(KillPlace, planned)
     kind = PlaceKind.INSTANT if place is None else place.kind
@@ -137,7 +139,9 @@ def call_all(
     returned: Callable[[int], object],
     insist: bool = False,
 ) -> None:
-    """Make the calls and mark each. With ``insist``, one that raises is made again for a while."""
+    """Make the calls, and mark when each begins and returns. With ``insist``, a call that raises is
+    repeated for a while.
+    """
     for number, call in enumerate(calls):
         begin(number)
         acks.started(number)
@@ -147,7 +151,9 @@ def call_all(
 
 
 def _insistently(driver: ApiDriver, call: SettledCall) -> None:
-    """Call until it returns: two writers may lock each other out, which is not judged here."""
+    """Repeat a call until it returns: two writers may lock each other out, which is not judged
+    here.
+    """
     deadline = time.monotonic() + _PATIENCE_S
     for tried in count(1):
         try:
@@ -162,7 +168,9 @@ def _insistently(driver: ApiDriver, call: SettledCall) -> None:
 
 
 def survive(acks: Acks, arguments: Arguments) -> str | None:
-    """A second process: the last calls come when the first is dead. Gives the error, if any."""
+    """Run the program of a second process, whose last calls come after the first process has died.
+    Gives the error, if any.
+    """
     with saver_for(arguments) as (driver, _):
         calls, _ = settled(driver, arguments)
         last = len(calls) - arguments["last"]
@@ -179,13 +187,13 @@ def survive(acks: Acks, arguments: Arguments) -> str | None:
 
 
 def look(arguments: Arguments) -> dict[str, Any]:
-    """Open the store again: what is shown, what is wrong with it, whether it takes writes.
+    """Open the store again, read it, check it, and write to it.
 
-    Where the arguments say which operation it ``goes_on_with``, that is called as well, and what is
-    shown then is "continued". Where they say which one has ``removed`` checkpoints, the puts of
-    those that are missing are made again ("put_again"): "back" are the facts about writes that are
-    shown then, and "refused" says which error a put raised. ``first_answer_ms`` is the time from
-    the beginning to the first answer. What went wrong stands under "opening", "reading",
+    Gives what is "shown". If the arguments name an operation that it ``goes_on_with``, that is
+    called as well, and what is shown then is "continued". If they name a position that has
+    ``removed`` checkpoints, the missing ones are put again ("put_again"): "back" are the facts
+    about writes that are shown then, and "refused" is the error of a put. ``first_answer_ms`` is
+    the time from the beginning to the first answer. An error stands under "opening", "reading",
     "integrity" or "writing", and ends the look.
     """
     began = time.perf_counter()
@@ -220,8 +228,8 @@ def look(arguments: Arguments) -> dict[str, Any]:
 
 
 def _put_again(driver: ApiDriver, arguments: Arguments, shown: ShownFacts) -> dict[str, Any]:
-    """Make the last put of each checkpoint again that was put before the removal, and is missing:
-    which were made, the facts about their writes that are shown then, and an error, if any.
+    """Put each missing checkpoint again that was put before the removal, by its last put. Return
+    which puts were made, the facts about their writes that are shown then, and an error, if any.
     """
     calls, _ = settled(driver, arguments)
     there = {parts_of(name)[:3] for name in shown}
@@ -245,5 +253,5 @@ def _is_of_writes(name: str, places: Container[Key]) -> bool:
 
 
 def look_at_each(arguments: Arguments) -> list[dict[str, Any]]:
-    """``look`` at several stores, each with arguments of its own."""
+    """Look at several stores, each with arguments of its own."""
     return [look(store) for store in arguments["stores"]]

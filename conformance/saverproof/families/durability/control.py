@@ -1,4 +1,6 @@
-"""The control of a kill: what other processes are shown of the same run that nobody killed."""
+"""Corrects what a clean run shows by what other processes see of the same run, before a kill is
+blamed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from saverproof.savers.execution.view import ShownFacts, canonical
 
 _REMOVING = (DeleteForRuns, DeleteThread, Prune)
 _NOTHING = canonical(None)
-"""What is shown as the latest checkpoint where there is none."""
+"""The value of the latest checkpoint where there is none."""
 
 
 def up_to_date(
@@ -17,10 +19,10 @@ def up_to_date(
 ) -> tuple[ShownFacts, ...]:
     """Return what has to be there after each operation of a program.
 
-    That is what the saver of the run showed (``own``), unless it still shows what was: a fact is
-    then as other processes are shown it (``elsewhere``). A saver that keeps its answers, and does
-    not forget them in time, would otherwise be told to have lost what is new. What that saver alone
-    shows stays: it may never have been stored, or was lost when the saver was closed.
+    This is what the saver of the run showed (``own``). Where that saver still shows an old state,
+    it is what other processes see (``elsewhere``): a saver with a stale cache would otherwise be
+    accused of having lost what is new. What only that saver shows stays in: it may never have been
+    stored, or was lost when the saver was closed.
     """
     removing = [isinstance(step, _REMOVING) for step in program]
     states = []
@@ -42,7 +44,7 @@ def up_to_date(
 
 
 def _shows_what_was(mine: Sequence[str | None], theirs: Sequence[str | None]) -> bool:
-    """Return whether the last of a fact's values is one that others were shown before."""
+    """Return whether a fact's last value is one that other processes saw earlier."""
     now = mine[-1]
     if now == theirs[-1]:
         return False
@@ -51,7 +53,7 @@ def _shows_what_was(mine: Sequence[str | None], theirs: Sequence[str | None]) ->
 
 
 def _last_change(values: Sequence[str | None]) -> int:
-    """Return after which operation a fact changed last; 0 if never."""
+    """Return the number of the operation after which a fact changed last; 0 if it never changed."""
     changed = (number for number in range(1, len(values)) if values[number] != values[number - 1])
     return max(changed, default=0)
 
@@ -62,5 +64,5 @@ def _value(shown: ShownFacts, name: str) -> str | None:
 
 
 def is_behind(own: str | None, elsewhere: str | None) -> bool:
-    """Return whether a saver takes an older checkpoint for the latest than other processes do."""
+    """Return whether a saver shows an older latest checkpoint than other processes see."""
     return elsewhere is not None and (own is None or own < elsewhere)

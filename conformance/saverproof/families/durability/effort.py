@@ -1,4 +1,4 @@
-"""How many processes each profile kills. Trials are counted, time is not."""
+"""How many processes each profile kills. Trials are counted, not timed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import sys
 from dataclasses import dataclass
 
 ALL_SYNCS = sys.maxsize
-"""No run makes so many."""
+"""More syncs than any run makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class KillEffort:
-    """Through one API: ``swept`` trials at places of the fixed programs, ``drawn`` at places of
-    ``programs`` random ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a
-    second process at work, ``servers`` together with their server. ``afresh`` of them are looked at
-    by a fresh interpreter. ``images`` are the disks of power cuts, ``syncs`` the syncs that fail
-    in further runs, one in each, ``disks`` those of each such run, ``graphs`` the kills of running
-    graphs, ``recoveries`` the kills after which those that open the store are killed as well.
+    """How many trials of each sort are made through one API.
+
+    ``swept`` trials are at places of the fixed programs, ``drawn`` at places of ``programs`` random
+    ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a second process at
+    work, and ``servers`` with the server killed as well. ``afresh`` of them are looked at by a
+    fresh interpreter. ``images`` are the disks of power cuts, ``syncs`` the syncs that fail, one in
+    each further run, and ``disks`` the disks of each such run. ``graphs`` are the kills of running
+    graphs. ``recoveries`` are the kills after which the processes that open the store are killed as
+    well.
     """
 
     swept: int
@@ -83,4 +86,4 @@ EFFORTS = {
 }
 
 SLOW = KillEffort(swept=8, drawn=0, programs=0, instants=2, beside=1, afresh=0, images=10, graphs=2)
-"""Where each process is a fresh interpreter."""
+"""The trials where each process is a fresh interpreter, which starts slowly."""

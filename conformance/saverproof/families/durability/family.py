@@ -29,12 +29,12 @@ from saverproof.savers.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class DurabilityFamily:
-    """Processes are killed at work, the power is cut, and others look at what is left."""
+    """Kills processes at work and cuts the power, and has other processes look at the stores."""
 
     table: FamilyTable = TABLE
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
-        """Kill, cut the power, resume graphs, and tell the tally."""
+        """Kill, cut the power, resume graphs, and record the results in the tally."""
         if tally.wanted:
             with room_in(plan.folder):
                 DurabilityJudging(plan, target, tally, KillRecord(tally)).run()
@@ -44,7 +44,7 @@ class DurabilityFamily:
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Savers are called in child processes, and no journal is written."""
+        """Return nothing: savers are called in child processes, and no journal is written."""
         return Blame.first(self.table, journal)
 
 
@@ -58,7 +58,7 @@ class DurabilityJudging:
     record: KillRecord
 
     def run(self) -> None:
-        """Kill, cut, resume, and sum up."""
+        """Kill processes, cut the power, resume graphs, and sum up."""
         wanted = self.tally.wanted
         able = {*self.plan.facts["capabilities"]} - _missing(self.plan)
         with KillBench.of(self.plan, self.target) as bench:
@@ -142,7 +142,7 @@ class DurabilityJudging:
 
 
 def _missing(plan: ItemPlan) -> set[str]:
-    """Operations that the saver has, but not in this API."""
+    """Return the operations that the saver has, but not in this API."""
     there = {*plan.facts["operations"][plan.api]}
     known = {name for operations in plan.facts["operations"].values() for name in operations}
     return known - there

@@ -1,4 +1,4 @@
-"""What runs in the processes of graphs that are killed, and in those that go on with them."""
+"""Runs in the processes of graphs that are killed, and in those that resume the graphs."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from saverproof_faults.kill import Acks
 Arguments = Mapping[str, Any]
 
 OPERATIONS, RESUMED, NODES = "operations.jsonl", "resumed.jsonl", "nodes.txt"
-"""Files of a trial, in its folder: the calls of the first process, of the second, and the nodes."""
+"""Files in a trial's folder: the calls of the first process, those of the second, and the executed
+nodes.
+"""
 THREAD = "a"
 
 
 def program_of(name: str) -> tuple[str, Program]:
-    """The graph and the program of a scenario."""
+    """Return the graph and the program of a scenario."""
     scenario = next(known for known in SCENARIOS if known.name == name)
     return scenario.graph, scenario.program
 
 
 def run(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """Play a scenario from its beginning; the kill comes before or after an operation."""
+    """Play a scenario from its beginning, and die before or after an operation of the saver."""
     log = GraphLog(
         Path(arguments["notes"], OPERATIONS), acks.started, acks.acknowledged, acks.reached
     )
@@ -42,10 +44,10 @@ def run(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def resume(arguments: Arguments) -> dict[str, Any]:
-    """Go on with a scenario whose process was killed, to its end.
+    """Resume a scenario whose process was killed, and play it to its end.
 
-    A step of which something is stored is resumed with None (an update is over by then), any other
-    is taken again.
+    A step of which something is stored is resumed with None; an update is over by then. Any other
+    step is taken again.
     """
     folder = Path(arguments["notes"])
     _, program = program_of(arguments["scenario"])
@@ -72,7 +74,7 @@ def _played(
 
 
 def latest(arguments: Arguments) -> str | None:
-    """Return the id of the latest checkpoint that another process is shown."""
+    """Return the id of the latest checkpoint that a new process sees."""
     with saver_for(arguments) as (driver, _):
         return _latest(driver)
 
@@ -91,10 +93,10 @@ def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> 
 
 
 def _promised(observation: Observation) -> Any:
-    """Return what must be the same after a kill.
+    """Return the part of an observation that must be the same after a kill.
 
-    The writes of a step are saved in the background, and are of no use once the next checkpoint is
-    saved: a history may go without them.
+    The results of a step's tasks are saved in the background, and are not needed once the next
+    checkpoint is saved: so a history may lack them.
     """
     if observation.kind != HISTORY or not isinstance(observation.value, list):
         return observation.value
@@ -105,7 +107,7 @@ def _promised(observation: Observation) -> Any:
 
 
 def _left(arguments: Arguments, program: Program, latest: str | None) -> Program:
-    """Return what is left of a program when its process was killed."""
+    """Return the steps of a program that are left when its process was killed."""
     operations, begun = read_log(Path(arguments["notes"], OPERATIONS))
     if not begun:
         return program

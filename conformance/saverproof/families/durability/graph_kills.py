@@ -1,4 +1,6 @@
-"""Kills graphs while they run, has another process go on, and compares with an undisturbed run."""
+"""Kills graphs while they run, has another process resume them, and compares with a run without a
+kill.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +45,12 @@ RESUME = durability.RESUME.id
 NO_RERUN = durability.NO_RERUN.id
 _WIDTH = 1_200
 _MOST_TOLD = 4
-"""Trials for which a script is tried, until one shows the flaw by itself."""
+"""How many trials are tried for a script, until one shows the flaw by itself."""
 
 
 @dataclass(slots=True)
 class Resuming:
-    """The killed graphs of one item. ``on_kill`` is called after each."""
+    """Kills and resumes the graphs of one item. ``on_kill`` is called after each kill."""
 
     bench: KillBench
     plan: ItemPlan
@@ -62,7 +64,7 @@ class Resuming:
     _shown: dict[str, list[tuple[Finding, Resumed]]] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Every scenario that the saver and the installed LangGraph can play, in turn."""
+        """Play every scenario that the saver and the installed LangGraph support, in turn."""
         shows = list(self._shows())
         if not shows and self.most:
             self.record.tally.unsure((RESUME, NO_RERUN), "; ".join(self.record.tally.notes))
@@ -83,9 +85,10 @@ class Resuming:
                 self.on_kill()
 
     def kill_again(self, scenario: GraphScenario, mode: str, place: int) -> int:
-        """Kill one there, and if that shows nothing, at each other moment of its run.
+        """Kill the graph at a moment of its run and, if that shows nothing, at each other moment.
 
-        The threads of a graph do not come by the same moments twice. Gives the number of moments.
+        A graph's threads never pass the same moments twice in the same order. Returns the number of
+        moments.
         """
         show = self._rehearsed(scenario, mode)
         for moment in dict.fromkeys([place, *range(1, show.places + 1)]):
@@ -146,7 +149,7 @@ class Resuming:
             shutil.rmtree(notes)
 
     def _killed(self, show: Show, places: Sequence[int]) -> list[Resumed]:
-        """Kill the graph at each of these places, and have other processes go on."""
+        """Kill the graph at each of these places, and have other processes resume it."""
         with ExitStack() as stack:
             trials = [
                 (place, stack.enter_context(self._trial(show.scenario, show.mode)))
@@ -182,8 +185,8 @@ class Resuming:
             ]
 
     def _resumed(self, each: Sequence[dict[str, Any]]) -> list[View]:
-        """Return what came of going on with these stores; in a fresh interpreter for the
-        first few.
+        """Return the results of resuming these graphs. The first few are resumed in a fresh
+        interpreter.
         """
         harness, body = self.bench.harness, graph_child.resume
         fresh = each[: max(0, self.afresh - self._kills)]
@@ -256,7 +259,9 @@ class Resuming:
         self._shown.setdefault(contract, []).append((found, resumed))
 
     def scripted(self) -> Iterator[Finding]:
-        """Each finding by a script, if one of the first trials can be shown by one."""
+        """Return the findings, each with a script if one of the first trials can be shown by a
+        script.
+        """
         for contract, shown in self._shown.items():
             for found, resumed in shown[:_MOST_TOLD]:
                 script = self._script(contract, resumed)

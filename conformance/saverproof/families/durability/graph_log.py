@@ -1,4 +1,4 @@
-"""What a graph asks of its saver, noted where a kill cannot reach it."""
+"""Records what a graph asks of its saver, in a file that a kill cannot damage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class GraphCall:
-    """One call of put or put_writes: the ``number``-th, counted from 0, in step ``step``."""
+    """One call of put or put_writes: the ``number``-th, counted from 0, in step ``step`` of the
+    program.
+    """
 
     number: int
     step: int
@@ -35,11 +37,11 @@ class GraphCall:
 
     @property
     def at(self) -> tuple[str, str]:
-        """Namespace and id of the checkpoint."""
+        """The namespace and the id of the checkpoint."""
         return self.namespace, self.checkpoint
 
     def describe(self) -> str:
-        """The call in words."""
+        """Return the call in words."""
         inside = f" in namespace {self.namespace!r}" if self.namespace else ""
         if self.method != WRITES:
             return f"{self.method} of a checkpoint{inside}"
@@ -50,17 +52,18 @@ class GraphCall:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A step that began when ``latest`` was the id of the newest checkpoint, if there was one."""
+    """A step that began. ``latest`` is the id of the newest checkpoint at that moment, or None."""
 
     step: int
     latest: str | None
 
 
 class GraphLog:
-    """A file of JSON lines, one a call; each line is one write, so that threads do not mix theirs.
+    """A log file with one JSON line for each call. Each line is a single write, so that the lines
+    of several threads do not mix.
 
-    ``acknowledge`` and ``start`` are told the numbers of calls; ``place`` is called before each
-    call and after it.
+    ``acknowledge`` and ``start`` are called with the numbers of calls; ``place`` is called before
+    and after each call.
     """
 
     def __init__(
@@ -78,15 +81,15 @@ class GraphLog:
         self._numbers = itertools.count()
 
     def begin(self, step: int, latest: str | None) -> None:
-        """Note that a step begins."""
+        """Record that a step begins."""
         self.step = step
         self._write({"begun": step, "latest": latest})
 
     def watch(self, saver: Any, api: str) -> None:
-        """Note every put and put_writes of a saver object from now on.
+        """Record every put and put_writes of a saver object from now on.
 
-        It becomes one of a subclass whose methods have the signatures of its own, at which
-        LangGraph looks; copies of it are watched too.
+        The object gets a subclass of its class. The methods keep their signatures, as LangGraph
+        inspects these; copies of the object are watched, too.
         """
         first = "a" if api == "async" else ""
         kind = type(saver)
@@ -144,7 +147,7 @@ def _call_entry(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_log(path: Path) -> tuple[list[GraphCall], list[Begun]]:
-    """The calls and the steps that a log tells of."""
+    """Return the calls and the steps that a log records."""
     operations: list[GraphCall] = []
     begun: list[Begun] = []
     if not path.exists():

@@ -1,4 +1,6 @@
-"""Standalone scripts that kill a process in which a graph runs, and resume it in another."""
+"""Writes standalone scripts that kill a process in which a graph runs, and resume the graph in
+another.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +61,10 @@ def graph_reproducer(
     place: int,
     left: Program,
 ) -> str:
-    """The source of a script that was run and complained, or "".
+    """Return the source of a script that was run and complained, or "".
 
-    The process dies at the ``place``-th moment, before or after a put or put_writes; ``left`` is
-    what the next one has to do.
+    The process dies at the ``place``-th moment, before or after a put or put_writes; ``left`` are
+    the steps of the process that resumes.
     """
     opening = opening_of(target)
     simple = all(isinstance(step, Invoke | Answer) for step in (*scenario.program, *left))
@@ -105,7 +107,7 @@ class _Script:
         return script(promise_of(self.contract), name, self.opening, body, imports)
 
     def _run(self) -> Iterator[str]:
-        """A function that makes the graph, gives it inputs, and tells what has come of it."""
+        """Return a function that makes the graph, gives it inputs, and reports the result."""
         options = "".join(
             f", {key}={literal(value)}" for key, value in durability_modes()[self.mode].items()
         )

@@ -1,4 +1,4 @@
-"""A graph that was killed and resumed: what it should have come to, and what it did."""
+"""Compares a graph that was killed and resumed with a run without a kill."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ SHARES = {
     "a delta channel": 1,
     "a fork": 1,
 }
-"""Scenarios of the graph family on one thread, whose nodes can be executed again, and how many
-of the kills each gets: where nodes work side by side, some are finished when others are not.
+"""The share of kills of each scenario: scenarios of the graph family on one thread, whose nodes can
+be executed again. Scenarios with nodes side by side get more, since some nodes may be done when
+others are not.
 """
 _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
 
@@ -40,19 +41,20 @@ def resumable(scenario: GraphScenario, mode: str) -> bool:
     """Return whether LangGraph lets a run of a scenario in a durability mode be killed at any
     moment.
 
-    At the end of a run in mode "exit", what was written to a delta channel is put on the stub of a
-    checkpoint, if there is no other, and the real one after it
-    (``langgraph.pregel._loop.PregelLoop._put_exit_delta_writes``): a kill between them leaves an
-    acknowledged checkpoint from which nobody can go on.
+    At the end of a run in mode "exit", writes to a delta channel are put on the stub of a
+    checkpoint, if there is no other, and the real checkpoint is put after it
+    (``langgraph.pregel._loop.PregelLoop._put_exit_delta_writes``). A kill between the two leaves an
+    acknowledged checkpoint from which no run can go on.
     """
     return mode != "exit" or DELTA not in scenario.wants
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A scenario in one durability mode, with what an undisturbed run comes to.
+    """A scenario in one durability mode, with the results of a run without a kill.
 
-    ``nodes`` are all node executions of it, ``places`` the moments before and after its operations.
+    ``nodes`` are all its node executions, ``places`` the number of moments before and after its
+    operations.
     """
 
     scenario: GraphScenario
@@ -63,7 +65,7 @@ class Show:
 
     @property
     def share(self) -> int:
-        """How many of the kills it gets, in proportion."""
+        """The number of kills for this scenario, relative to the others."""
         return SHARES[self.scenario.name] if self.mode == "sync" else 1
 
 
@@ -89,11 +91,13 @@ class Resumed:
 
     @property
     def finished(self) -> bool:
-        """Whether the graph ran to its end when it was resumed, whatever came of it."""
+        """Whether the resumed graph ran to its end, right or wrong."""
         return self.view.value is not None and not raised(self.view.value["seen"])
 
     def difference(self) -> tuple[str, str, str] | None:
-        """Return what is not as in the undisturbed run: which, expected, observed."""
+        """Return the first difference from the run without a kill: what differs, the expected and
+        the observed value.
+        """
         if self.view.value is None:
             return "resuming", "the graph runs to its end", self.view.ending()
         seen = self.view.value["seen"]
@@ -103,10 +107,10 @@ class Resumed:
         return None
 
     def rerun(self) -> GraphCall | None:
-        """The first write of a task that was finished for good before, if a node ran again.
+        """Return the first write of a task that ran again although it was finished before the kill.
 
-        Its writes were acknowledged, and the put of its checkpoint too. A task that has a graph
-        inside, or was interrupted or failed, does not count.
+        A task was finished if its writes and the put of its checkpoint were acknowledged. A task
+        with a graph inside, or one that was interrupted or failed, does not count.
         """
         if self.nodes.total() <= self.show.nodes.total():
             return None

@@ -1,4 +1,4 @@
-"""Whether a store is sound, by the target's own check or by SQLite's."""
+"""Checks whether a store is sound, by the target's own check or by SQLite's."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from saverproof.savers.workspace import Workspace
 
 
 def wrong_with(target: Target, workspace: Workspace) -> list[str]:
-    """One line for each thing that is wrong: the target's check, or PRAGMA integrity_check of each
-    SQLite file of the workspace.
+    """Return one line for each thing that is wrong, by the target's check, or by PRAGMA
+    integrity_check of each SQLite file of the workspace.
 
-    To be called while the saver is open: opening a database is what repairs it.
+    Call it while the saver is open, since opening a database repairs it.
     """
     if target.check is not None:
         try:

@@ -1,4 +1,4 @@
-"""What became of the operations of a process that was killed: plain data in, plain data out."""
+"""Judges what a killed process has left of its operations: plain data in, plain data out."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from saverproof.programs.steps.identifiers import mint, task_id
 from saverproof.savers.execution.view import LATEST, ShownFacts, parts_of
 
 REMOVALS = (DeleteThread, DeleteForRuns, Prune)
-"""Steps that take checkpoints away."""
+"""The steps that remove checkpoints."""
 
 
 class KillOutcome(StrEnum):
-    """What was found of the operation in flight, or what is worse."""
+    """The fate of the operation in flight, or a worse flaw."""
 
     WHOLE = "whole"
     ABSENT = "absent"
@@ -36,8 +36,8 @@ class KillOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """What was seen when the checkpoints that a removal has taken were put again: the writes that
-    came back with them, and the error of a put, if any.
+    """The result of putting removed checkpoints again: the writes that came back with them, and the
+    error of a put, if any.
     """
 
     writes: frozenset[str] = frozenset()
@@ -45,7 +45,9 @@ class LeftBehind:
 
     @classmethod
     def of(cls, seen: Mapping[str, Any]) -> Self:
-        """What a look saw that was told which operation had ``removed`` checkpoints."""
+        """Return the result from a look that was told which operation had ``removed``
+        checkpoints.
+        """
         return cls(frozenset(seen["back"]), seen["refused"])
 
 
@@ -56,12 +58,12 @@ class KilledRun:
     program: Program
     states: tuple[ShownFacts, ...]
     left: Mapping[int, LeftBehind] = field(default_factory=dict)
-    """What comes back after a removal that nobody kills, by its position, where that was looked
-    at.
+    """What comes back after a removal without a kill, by the removal's position, where that was
+    looked at.
     """
 
     def last_changed(self, name: str, until: int) -> int | None:
-        """The position of the last of the first ``until`` operations that changed a fact."""
+        """Return the position of the last of the first ``until`` operations that changed a fact."""
         for position in range(until - 1, -1, -1):
             if self.states[position].get(name) != self.states[position + 1].get(name):
                 return position
@@ -72,7 +74,9 @@ class KilledRun:
         return position < len(self.program) and isinstance(self.program[position], REMOVALS)
 
     def revealed_after(self, done: int) -> ShownFacts:
-        """The writes that the next operation shows: they were stored before their checkpoint."""
+        """Return the early writes that the operation at position ``done`` makes visible: they were
+        stored before their checkpoint.
+        """
         if done >= len(self.program) or not isinstance(self.program[done], Put):
             return {}
         before, after = self.states[done : done + 2]
@@ -85,11 +89,13 @@ class KilledRun:
 
 @dataclass(frozen=True, slots=True)
 class KillVerdict:
-    """``lost`` are the positions of acknowledged operations of which something is gone, ``later``
-    those after them that are there all the same. ``wrong`` are the facts that are as they never
-    should be, ``torn`` those that show the operation in flight to be there in part, ``unchanged``
-    those that are as before it; ``doubtful`` says that what is gone may have been lost before it as
-    well.
+    """The judgement of a kill.
+
+    ``lost`` are the positions of acknowledged operations of which something is gone, ``later``
+    those after them that are still there. ``wrong`` are the facts with a value that they never
+    should have. ``torn`` are the facts that show a part of the operation in flight, ``unchanged``
+    those that are as before it. ``doubtful`` says that what is gone may also have been lost before
+    the operation in flight.
     """
 
     outcome: KillOutcome
@@ -109,8 +115,8 @@ class KillVerdict:
 def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts) -> KillVerdict:
     """Compare what is shown after a kill with what may be there.
 
-    The first ``acknowledged`` operations must be; the next one, if it was ``in_flight``, may be,
-    whole.
+    The first ``acknowledged`` operations must be there. The next one, if it was ``in_flight``, may
+    be there as a whole.
     """
     verdict = _judged(run, acknowledged, in_flight, shown)
     if in_flight and verdict.outcome in (KillOutcome.LOST, KillOutcome.GAP):
@@ -123,9 +129,9 @@ def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts)
 
 
 def judge_revealed(run: KilledRun, acknowledged: int, shown: ShownFacts) -> KillVerdict:
-    """Judge whether acknowledged writes are there once their checkpoint has been put after them.
+    """Judge whether acknowledged early writes are there once their checkpoint has been put.
 
-    They show nowhere before: neither do those that are lost.
+    Before the put nothing shows them, so lost ones cannot be told from others.
     """
     expected = run.revealed_after(acknowledged)
     gone = tuple(name for name in expected if shown.get(name) != expected[name])
@@ -142,8 +148,8 @@ def judge_revealed(run: KilledRun, acknowledged: int, shown: ShownFacts) -> Kill
 
 
 def judge_put_again(run: KilledRun, acknowledged: int, found: LeftBehind) -> KillVerdict:
-    """Judge whether a removal in flight that seems to be done has left writes behind, which come
-    back with their checkpoints. What comes back after one that nobody kills is not the kill's.
+    """Judge whether a removal in flight, which seems to be done, has left writes behind that come
+    back with their checkpoints. What also comes back after a removal without a kill is not counted.
     """
     known = run.left.get(acknowledged, LeftBehind())
     back = tuple(sorted(found.writes - known.writes))
@@ -155,9 +161,9 @@ def judge_put_again(run: KilledRun, acknowledged: int, found: LeftBehind) -> Kil
 
 
 def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:
-    """The facts that are not as before, if the deletion in flight would have taken all of them.
+    """Return the facts that changed, if the deletion in flight would have removed all of them.
 
-    One that begins with the newest leaves what was there once, as if later operations were lost.
+    A deletion that begins with the newest checkpoint looks as if later operations were lost.
     """
     if not run.removes(acknowledged):
         return ()
@@ -173,8 +179,9 @@ def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tu
 
 
 def _replaced_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:
-    """The facts that are not as before, if all are about what the put or the batch in flight
-    replaces: one that deletes it first takes what was acknowledged, and is the one that is torn.
+    """Return the facts that changed, if all are about what the put or batch in flight replaces. A
+    saver that deletes the old data first seems to lose acknowledged operations, but it is the
+    operation in flight that is torn.
     """
     step, before = run.program[acknowledged], run.states[acknowledged]
     if not isinstance(step, Put | PutWrites):
@@ -197,8 +204,8 @@ def _is_about(name: str, step: Put | PutWrites, place: tuple[str, str, str]) -> 
 
 
 def _whole_by_thread(run: KilledRun, acknowledged: int, shown: ShownFacts) -> bool:
-    """Return whether a change of many threads is there whole in some of them, and not at all in
-    others: no thread is any the worse for it, and whoever asked for it knows that it was not done.
+    """Return whether a change of many threads is done in some threads, and not begun in all others.
+    No thread is damaged by this, and the caller knows that the change did not return.
     """
     if not isinstance(run.program[acknowledged], DeleteForRuns | Prune):
         return False
@@ -211,7 +218,7 @@ def _whole_by_thread(run: KilledRun, acknowledged: int, shown: ShownFacts) -> bo
 
 
 def _threads(facts: ShownFacts) -> dict[str, ShownFacts]:
-    """Facts by the threads that they are of."""
+    """Return the facts by their threads."""
     threads: dict[str, ShownFacts] = {}
     for name, shown in facts.items():
         threads.setdefault(parts_of(name)[0], {})[name] = shown
@@ -243,7 +250,7 @@ def _judged(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFact
 
 @dataclass(slots=True)
 class _Sorting:
-    """Sorts facts by whose fault it is that they are not as they should be."""
+    """Sorts wrong facts by their cause: lost, torn or never right."""
 
     run: KilledRun
     acknowledged: int
@@ -269,12 +276,12 @@ class _Sorting:
             self.torn.append(name)
 
     def _revealed(self, name: str, before: str | None) -> bool:
-        """Return whether an earlier batch of writes is to be seen only since the put in flight."""
+        """Return whether an earlier batch of writes becomes visible only with the put in flight."""
         flying = self.run.program[self.acknowledged] if self.in_flight else None
         return before is None and isinstance(flying, Put) and parts_of(name)[3] == "writes"
 
     def _outdated(self, name: str, found: str | None) -> bool:
-        """Return whether a fact is as it was before an acknowledged operation changed it."""
+        """Return whether a fact has a value from before an acknowledged operation changed it."""
         earlier = [state.get(name) for state in self.run.states[: self.acknowledged]]
         return found is not None and found in earlier
 
@@ -296,7 +303,9 @@ class _Sorting:
         return KillVerdict(KillOutcome.WHOLE if self.new else KillOutcome.ABSENT)
 
     def _settle_revealed(self) -> None:
-        """Writes that only the put in flight reveals are not lost if it is not there."""
+        """Remove early writes from the lost facts if the put in flight, which makes them visible,
+        was not stored.
+        """
         if not self.new:
             hidden = [name for name in self.lost if self._hidden(name)]
             for name in hidden:
@@ -307,7 +316,9 @@ class _Sorting:
         return name not in before and name in after
 
     def _later(self, first: int, shown: ShownFacts) -> tuple[int, ...]:
-        """Acknowledged operations after the first lost one of which something new is there."""
+        """Return the acknowledged operations after the first lost one whose effects are still
+        there.
+        """
         found: set[int] = set()
         for name, value in shown.items():
             position = self.run.last_changed(name, self.acknowledged)

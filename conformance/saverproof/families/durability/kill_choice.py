@@ -1,8 +1,8 @@
-"""Which places of a program are killed at, where there are too many for all of them.
+"""Chooses the places at which a program is killed, where there are too many for all of them.
 
-Each operation is killed right after each of its commits, between two commits, after the last thing
-it does, and after it has returned; what is left of the kills goes around the kinds of operations
-and their phases.
+Each operation is killed right after each of its commits, between two commits, after its last
+action, and after it has returned. The remaining kills are spread over the kinds of operations and
+their phases.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from saverproof_faults import Event, Moment
 
 T = TypeVar("T")
 _SURE_SHARE = 2 / 3
-"""Of the kills, at most, that go to the phases which are never left out."""
+"""The largest share of the kills for the phases that are never left out."""
 
 
 class KillPhase(StrEnum):
-    """How far an operation is."""
+    """How far an operation has come."""
 
     BEFORE_FIRST = "before the first statement"
     BETWEEN = "between statements"
@@ -45,18 +45,18 @@ SURE = frozenset(
         KillPhase.RETURNED,
     )
 )
-"""Where what was acknowledged, or is about to be, is lost or torn if it ever is."""
+"""The phases in which work that was acknowledged, or soon will be, is most easily lost or torn."""
 _SAVING = ("fsync()", "fdatasync()", "replace()", "rename()", "close()")
-"""Calls that are to a saver on plain files what a commit is to others."""
+"""The calls by which a saver on plain files commits."""
 _SAVING_FILES = ("sync ", "rename ")
-"""The same, of system calls: before the next one they are done."""
+"""The system calls by which a saver on plain files commits: they are done before the next call."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhasedPlace:
-    """A place, the operation that is under way there, and how far that is.
+    """A place, the operation that is under way there, and how far it has come.
 
-    ``replacing`` says that it stores once more what is there already.
+    ``replacing`` says that the operation stores again what is already there.
     """
 
     place: KillPlace
@@ -75,7 +75,7 @@ def operation_at(place: KillPlace, program: Program) -> str:
 
 
 def phased(places: Sequence[KillPlace], program: Program) -> Iterator[PhasedPlace]:
-    """The places of a program with their phases."""
+    """Return the places of a program with their phases."""
     ordered = sorted(places, key=lambda place: (place.operation, place.kind, place.index))
     again = _stored_again(program)
     for _, group in groupby(ordered, key=lambda place: (place.operation, place.kind)):
@@ -86,9 +86,10 @@ def phased(places: Sequence[KillPlace], program: Program) -> Iterator[PhasedPlac
 
 
 def _stored_again(program: Program) -> frozenset[int]:
-    """Return the positions of puts and batches of what an earlier one has stored.
+    """Return the positions of puts and batches that store again what an earlier one has stored.
 
-    What they replace can be gone between two transactions, where a new one has nothing to lose.
+    Between two transactions, such a call may have removed what it replaces; a first put has nothing
+    to lose.
     """
     found: set[int] = set()
     stored: set[tuple[str, str, int, int]] = set()
@@ -102,7 +103,7 @@ def _stored_again(program: Program) -> frozenset[int]:
 
 
 def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
-    """The phases of places of one kind in one operation."""
+    """Return the phases of the places of one kind in one operation."""
     kind, last = places[0].kind, len(places) - 1
     if kind is PlaceKind.ACKNOWLEDGED:
         return [KillPhase.RETURNED for _ in places]
@@ -123,7 +124,7 @@ def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
 
 
 def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
-    """Return where something has been made durable."""
+    """Return the positions in the list at which something has just been committed."""
     ends: list[int] = []
     committing = False
     for number, place in enumerate(places):
@@ -139,11 +140,11 @@ def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
 
 
 Owned: TypeAlias = tuple[T, PhasedPlace]
-"""A place of one of several programs, with what names the program."""
+"""A place of one of several programs, with the program's key."""
 
 
 def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
-    """Return all places, or ``most`` of them: first those that are never left out."""
+    """Return all places, or ``most`` of them, beginning with the phases that are never left out."""
     if len(places) <= most:
         return [*places]
     sure = [one for one in places if one[1].phase in SURE]
@@ -153,8 +154,8 @@ def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[
 
 
 def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
-    """Return ``most`` places at random, one of each operation and phase in turn; first those
-    between two commits, which only an operation has that can be torn there.
+    """Return ``most`` random places, one of each operation and phase in turn. Places between two
+    commits come first: only operations that can be torn have them.
     """
     strata: dict[tuple[str, bool, KillPhase], list[Owned[T]]] = {}
     for one in choose.sample(places, len(places)):

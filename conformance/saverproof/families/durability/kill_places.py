@@ -1,4 +1,4 @@
-"""Where a process is killed, as data: replayable, and in words."""
+"""Says where a process is killed, as data and in words. A kill can be replayed from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class PlaceKind(StrEnum):
-    """What sort of place it is."""
+    """The kinds of places."""
 
     STATEMENT = "statement"
     """Before or after a statement that SQLite runs, or in a commit."""
@@ -35,10 +35,11 @@ class KillPlace:
 
     ``operation`` is the position in the program; ``OPENING`` is before its first step, and the
     program's length stands for closing the saver. For an instant, ``index`` is the seed and
-    ``window_s`` the time in which it falls. ``moment``, ``event`` and ``number`` say the same place
-    in the words of ``saverproof_faults``; ``about`` quotes what stood there in a clean run.
-    ``server`` says that the server is killed together with the process, ``again`` that those which
-    open the store afterwards are killed as well, each at its next place, until one gets through.
+    ``window_s`` the time in which it falls. ``moment``, ``event`` and ``number`` name the same
+    place in the terms of ``saverproof_faults``; ``about`` quotes the statement or call there in a
+    clean run. ``server`` says that the server is killed together with the process. ``again`` says
+    that the processes which open the store afterwards are killed as well, each at its next place,
+    until one of them finishes.
     """
 
     kind: PlaceKind
@@ -54,19 +55,19 @@ class KillPlace:
 
     @property
     def sort(self) -> str:
-        """What sort of kill it is, as reports count them."""
+        """The kind of the kill, as reports count kills."""
         if self.again:
             return "recovery"
         return "server" if self.server else self.kind.value
 
     @property
     def inside(self) -> bool:
-        """Whether it lies within an operation, as far as can be said beforehand."""
+        """Whether the place lies within an operation, as far as is known before the run."""
         beside = (PlaceKind.ACKNOWLEDGED, PlaceKind.INSTANT)
         return self.kind not in beside and self.operation > OPENING
 
     def describe(self) -> str:
-        """Return where it is, within the operation, as part of a sentence."""
+        """Describe the place within the operation, as part of a sentence."""
         server = ", and the server with it" if self.server else ""
         again = ", and each that opened the store again one place later" if self.again else ""
         return f"{self._where()}{server}{again}"

@@ -1,4 +1,4 @@
-"""Inside a process that is to die: counts the places that it passes, and dies at one of them."""
+"""Counts the places that a process passes, and kills the process at one of them, from inside."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from saverproof_faults.syscalls import available as system_calls_unavailable
 
 
 def unavailable(kind: PlaceKind) -> str | None:
-    """Why places of a kind cannot be seen in this Python, or None if they can."""
+    """Return why places of a kind cannot be seen in this Python, or None if they can."""
     match kind:
         case PlaceKind.STATEMENT:
             return engine_unavailable()
@@ -39,7 +39,9 @@ def unavailable(kind: PlaceKind) -> str | None:
 
 
 def places(kind: PlaceKind, folder: str, place: KillPlace | None, acks: Acks) -> PlaceWatch:
-    """Watches for places of a kind; dies at ``place``, or counts them if that is None."""
+    """Return a watch for places of a kind: it dies at ``place``, or counts all places if that is
+    None.
+    """
     match kind:
         case PlaceKind.STATEMENT:
             return _Statements(place, acks.reached)
@@ -83,7 +85,7 @@ class _Statements(PlaceWatch):
 
 
 class _PlaceListener(Listener):
-    """Turns what it hears into places."""
+    """Turns the events that it hears into places."""
 
     ends = True
 
@@ -156,7 +158,7 @@ _CHANGING = frozenset(
 
 
 class _Calls(PlaceWatch):
-    """Calls of functions written in C that change files or talk to sockets, in every thread."""
+    """Watches calls of C functions that change files or talk to sockets, in every thread."""
 
     def __enter__(self) -> Self:
         threading.setprofile(self._note)
@@ -194,6 +196,8 @@ def changes(function: Any) -> bool:
 
 
 def _wakes_a_loop(frame: FrameType) -> bool:
-    """Return whether an event loop calls its own waking up, which changes nothing outside of it."""
+    """Return whether an event loop calls its own wake-up, which changes nothing outside of the
+    loop.
+    """
     code = frame.f_code
     return code.co_name == "_write_to_self" and code.co_filename == selector_events.__file__

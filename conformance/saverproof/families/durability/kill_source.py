@@ -1,4 +1,4 @@
-"""Ways for a script's process to end itself at a place, the plainest first."""
+"""Writes how a script's process kills itself at a place, the plainest way first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saverproof_faults import Moment
 
 
 def deaths(place: KillPlace) -> Iterator[KillSource]:
-    """Yield the ways to die at a place."""
+    """Yield the ways to die at a place, as source."""
     opening = place.operation == OPENING
     match place.kind:
         case PlaceKind.STATEMENT:

@@ -1,4 +1,4 @@
-"""What all that counts the places of a process has in common."""
+"""The common base of all that count the places of a process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Die = Callable[[], object]
 
 
 class PlaceWatch:
-    """Watches the process for places of one kind, by itself for none. Enter it before the saver
-    is opened. Without a ``place`` to die at, those that are passed are in ``found`` at the end.
+    """Watches the process for places of one kind; this base class sees none. Enter it before the
+    saver is opened. Without a ``place`` to die at, all passed places are in ``found`` at the end.
     """
 
     def __init__(self, place: KillPlace | None, die: Die = lambda: None) -> None:
@@ -31,8 +31,8 @@ class PlaceWatch:
         self.exit.close()
 
     def begin(self, operation: int) -> None:
-        """An operation begins: places are counted from 1 again."""
+        """Begin an operation: its places are counted from 1 again."""
         self.operation, self.index = operation, 0
 
     def end(self) -> None:
-        """The saver is closed: no place is passed any more."""
+        """Stop counting, since the saver is closed."""

@@ -1,4 +1,6 @@
-"""Cuts the power: one recorded run, and every disk, or a fair share of them, that it may leave."""
+"""Cuts the power: records one run, and judges every disk that a power cut may leave, or a fair
+share of them.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,14 @@ _ENDS_JOURNAL = "syncs by which a journal of SQLite ends, where SQLite itself is
 _BATCH = 20
 _RANDOM_STEPS = 16
 _LONG_VALUES = 2
-"""Of the steps with values of all sizes: 64 kB each, which savers keep in files of their own, and
-no more, since every disk is made of all that was written.
+"""How many steps with long values are recorded. Their values of 64 kB are often kept in files of
+their own. More would slow down every disk, as each is made of all that was written.
 """
 
 
 def longer_run(seed: int, able: frozenset[str]) -> Workload:
-    """Return what is recorded: a fixed program, long values, and a random program on its own
-    threads.
+    """Return the workload to record: a fixed program, long values, and a random program on threads
+    of its own.
     """
     random = drawn(f"{seed}:power", able, _RANDOM_STEPS).of("more-")
     program = (*workloads(able)[0].program, *SIZES[:_LONG_VALUES], *random.program)
@@ -65,10 +67,10 @@ def longer_run(seed: int, able: frozenset[str]) -> Workload:
 
 @dataclass(slots=True)
 class Power:
-    """The power cuts of one item.
+    """Makes the power cuts of one item.
 
-    ``most`` is the number of disks of a run in which nothing fails. One sync fails in each of
-    ``syncs`` further runs, of which ``each`` disks are tried. ``only`` is the number of the one
+    ``most`` is the number of disks of the run in which nothing fails. One sync fails in each of
+    ``syncs`` further runs, of which ``each`` disks are judged. ``only`` is the number of the one
     sync to fail; 0 leaves the choice to chance. ``on_batch`` is called after each batch of images.
     """
 
@@ -83,23 +85,23 @@ class Power:
     settings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unseen: str | None = None
-    """Why no power could be cut."""
+    """Why no power could be cut; None if it could."""
     recorder: str = SQLITE
-    """What recorded the run, as scripts call it."""
+    """The name of the recorder in scripts."""
     beside: bool = False
-    """Whether files were written beside those of a database, which its layer does not see."""
+    """Whether files were written beside a database, which the recorder of SQLite does not see."""
     places: int = 0
     """The syncs of the run that could fail."""
     failed: int = 0
-    """The syncs that did, in runs that were judged."""
+    """How many syncs failed in runs that were judged."""
     unjudged: Counter[str] = field(default_factory=Counter)
-    """Why the other runs in which a sync was to fail show nothing."""
+    """Why other runs with a failing sync could not be judged."""
     hung: int = 0
-    """Those of them that hung."""
+    """How many of these runs hung."""
     disks: Disks = field(init=False)
-    """Those of the run in which nothing fails."""
+    """The disks of the run in which nothing fails."""
     failing: Disks = field(init=False)
-    """Those of runs in which a sync fails."""
+    """The disks of the runs in which a sync fails."""
 
     def __post_init__(self) -> None:
         self.disks = Disks(self.bench, self.workload)
@@ -107,20 +109,22 @@ class Power:
 
     @property
     def flaws(self) -> dict[str, WrongImage]:
-        """Each broken contract, and the plainest image that shows it."""
+        """Return each broken contract, with the plainest image that shows it."""
         return {**self.failing.flaws, **self.disks.flaws}
 
     @property
     def images(self) -> int:
-        """All disks that were judged."""
+        """How many disks were judged."""
         return self.disks.images + self.failing.images
 
     def failing_in(self, workload: Workload, each: int, only: int = 0) -> Power:
-        """Return the disks of another program after a failed sync: each in turn, or only one."""
+        """Return the power cuts of another program in which a sync fails: each sync in turn, or
+        only one.
+        """
         return Power(self.bench, workload, 0, self.on_batch, syncs=ALL_SYNCS, each=each, only=only)
 
     def run(self) -> None:
-        """Record a run and judge the disks. What cannot be judged is said in ``unseen``."""
+        """Record a run and judge its disks. ``unseen`` says what could not be judged."""
         try:
             run, versions = self.bench.rehearsed(self.workload)
             self._record_and_judge(run, versions)
@@ -128,7 +132,9 @@ class Power:
             self.unseen = str(problem)[:900]
 
     def _record_and_judge(self, run: KilledRun, versions: list[Any]) -> None:
-        """By the layer that knows most of those that see the saver write at all."""
+        """Record and judge with the first recorder, of those that know most, that sees the saver
+        write.
+        """
         reasons: list[str] = []
         for recorder, body, why in (
             (SQLITE, power_child.record, available()),
@@ -146,8 +152,8 @@ class Power:
         self.unseen = "; ".join(reasons)
 
     def _others_may_see_more(self, why: str | None) -> bool:
-        """Return whether it was this layer that could not see, or not all: files beside a
-        database.
+        """Return whether another recorder may see more: this one was not available, or saw only a
+        part of the files.
         """
         return self.unseen in (why, NOT_SQLITE) or self.beside
 
@@ -186,7 +192,7 @@ class Power:
     def _played(
         self, body: Body, versions: list[Any], **more: int
     ) -> tuple[TrialResult, Recording | None]:
-        """Return how a process ended, and what it recorded if it got through."""
+        """Return how a recorded process ended, and its recording if it finished."""
         with (
             self.bench.store_for(self.workload, versions) as arguments,
             tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
@@ -220,7 +226,7 @@ class Power:
     def _fail_syncs(
         self, run: KilledRun, versions: list[Any], body: Body, recording: Recording
     ) -> None:
-        """Run it again, with a sync that fails in each run."""
+        """Repeat the run with a failing sync, one in each run."""
         if not self.syncs or self.bench.hangs_too_often:
             return
         if self.disks.flaws:
@@ -244,7 +250,9 @@ class Power:
             self.notes.append(f"not judged: {count_of(count, 'run')} with a failed sync ({why})")
 
     def _chosen(self, run: KilledRun, places: list[SyncPlace]) -> list[SyncPlace]:
-        """A share of these, one of each kind first: of a file, in an operation."""
+        """Return a share of the syncs that can fail, with first one of each file and kind of
+        operation.
+        """
         if self.only:
             return [place for place in places if place.number == self.only]
         if len(places) <= self.syncs:

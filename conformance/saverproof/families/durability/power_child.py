@@ -1,4 +1,4 @@
-"""What runs in the process whose I/O is recorded, and in those that open the images of its disk."""
+"""Runs in the process whose I/O is recorded, and in those that open the images of its disk."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ from saverproof_faults.syscalls import CallRecorder
 Arguments = Mapping[str, Any]
 
 _OPENINGS = 3
-"""How often a saver is opened that refuses to go on: once more if opening itself fails."""
+"""How often a saver that refuses to go on is opened again: the opening itself may fail as well."""
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 
 
 def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """Run the program, the saver closed and opened again in its middle, and write down all I/O.
+    """Run the program, with the saver closed and opened again in the middle, and record all I/O.
 
-    The recording goes to the file that the arguments name; given back are the settings of the
-    connections, the files that the recording does not explain, and what the calls raised whose
-    sync was made to fail.
+    The recording goes to the file that the arguments name. Gives the settings of the connections,
+    the files that the recording does not explain, and the errors of calls whose sync failed.
     """
     folder = arguments["path"]
     settings: dict[str, None] = {}
@@ -53,9 +52,10 @@ def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """The same by the system calls on the store's files, whichever library makes them.
+    """Do the same as :func:`record` by the system calls on the store's files, whichever library
+    makes them.
 
-    Given back is also what can be written unseen, and what no disk can be made of. Raises
+    Gives also which writes could be missed, and which files cannot be put on a disk. Raises
     RuntimeError in a process with threads, which cannot be covered.
     """
     if threads() > 1:
@@ -83,10 +83,11 @@ def _keep(recording: Recording, arguments: Arguments) -> None:
 def _run(
     arguments: Arguments, recorder: Recorder | CallRecorder, on_open: Callable[[], object]
 ) -> list[tuple[int, str]]:
-    """Run both halves; ``on_open`` is called at the end of each, with the saver open.
+    """Run both halves of the program; ``on_open`` is called at the end of each, with the saver
+    open.
 
-    Given back are the numbers of the operations that raised, each with its error: none, unless the
-    arguments name a sync that fails.
+    Returns the numbers of the operations that raised, each with its error. There are none, unless
+    the arguments name a sync that fails.
     """
     total = len(arguments["program"])
     halves = [*range(total // 2)], [*range(total // 2, total)]
@@ -105,7 +106,9 @@ def _run(
 
 @dataclass(slots=True)
 class _Playing:
-    """A program that is played half by half; the numbers of a half are taken off as they return."""
+    """Plays a program half by half. A call's number is removed from its half when the call
+    returns.
+    """
 
     arguments: Arguments
     recorder: Recorder | CallRecorder
@@ -132,11 +135,11 @@ class _Playing:
             on_open()
 
     def play_on(self, left: list[int]) -> None:
-        """The same where a sync fails: a call that raises is made again, first on the same saver
-        and then on one that is opened anew.
+        """Make the calls with these numbers while a sync fails: a call that raises is repeated,
+        first on the same saver and then on one that is opened anew.
 
-        A caller may do so, and the program comes to the same. A saver that refuses even then is
-        asked no more.
+        A caller may do so, and the program has the same result. If a saver still refuses, no more
+        calls are made.
         """
 
         def insistently(driver: ApiDriver, call: SettledCall) -> None:

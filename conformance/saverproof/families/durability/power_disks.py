@@ -1,4 +1,4 @@
-"""Judges disks: opens each, and compares what its store shows with what may be there."""
+"""Opens disks, and compares what their stores show with what may be there."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ POWER = durability.POWER_CUT.id
 KEEPS = durability.POWER_CUT_LOSES_NOTHING.id
 CUT = (POWER, KEEPS)
 WRONG = (KillOutcome.UNOPENED, KillOutcome.TORN, KillOutcome.GAP)
-"""What no store should be; to have lost its last operations is another matter."""
+"""The outcomes that no store may show after a power cut. The loss of its last operations is judged
+apart.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedSync:
-    """The sync that failed in a run, and what its caller was told.
+    """The sync that failed in a run, and the errors that the caller got.
 
     ``raised`` are the errors of each operation that raised, and was called again.
     """
@@ -40,10 +42,10 @@ class FailedSync:
 
 @dataclass(frozen=True, slots=True)
 class WrongImage:
-    """One image that should not be what it is.
+    """An image that shows a flaw.
 
-    ``lost`` are the acknowledged operations that are gone from it, where it is that which is wrong.
-    ``missing`` are the syncs that were missing when an operation had returned.
+    ``lost`` are the acknowledged operations that are gone from it, if that is the flaw. ``missing``
+    are the syncs that had not been made when an operation returned.
     """
 
     image: DiskImage
@@ -56,7 +58,7 @@ class WrongImage:
 
 @dataclass(slots=True)
 class Disks:
-    """What the disks hold that recordings of one workload may leave."""
+    """The judged disks of the recordings of one workload."""
 
     bench: KillBench
     workload: Workload
@@ -64,17 +66,17 @@ class Disks:
     counts: Counter[KillOutcome] = field(default_factory=Counter)
     by_lost: Counter[int] = field(default_factory=Counter)
     flaws: dict[str, WrongImage] = field(default_factory=dict)
-    """Each broken contract, and the first image in the run that shows it."""
+    """Each broken contract, with the first image in the run that shows it."""
     bad: Counter[str] = field(default_factory=Counter)
-    """How many images show each broken."""
+    """How many images show each contract broken."""
     after_acknowledged: int = 0
-    """Images of a time at which something had been acknowledged, whose store can be used."""
+    """How many images are of a time after the first acknowledged operation, and can be opened."""
     opening: int = 0
-    """Images of the first opening."""
+    """How many images are of the time in which the store was first opened."""
     compared: KilledRun | None = None
-    """The clean run, once it was compared with what other processes are shown of it."""
+    """The clean run, corrected by what other processes see of it; None before that."""
     deadly: bool = False
-    """Whether a disk took the process with it that opened the store, as SIGBUS does."""
+    """Whether a disk killed the process that opened its store, as SIGBUS does."""
 
     def judge(
         self,
@@ -84,8 +86,8 @@ class Disks:
         missing: Mapping[int, tuple[MissingSync, ...]],
         failed: FailedSync | None = None,
     ) -> None:
-        """Open each of these disks, and compare it with a clean ``run``, whose channel versions
-        are given.
+        """Open each of these disks, and compare it with a clean ``run`` that has these channel
+        versions.
         """
         for image, seen in self._opened(images):
             if seen is None:

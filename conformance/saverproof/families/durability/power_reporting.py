@@ -1,4 +1,4 @@
-"""Puts what power cuts left into words, data and a script."""
+"""Puts what power cuts left into words, data and scripts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXPECTED = {
     KEEPS: "every operation that had returned is there",
 }
 _MOST_NAMED = 4
-"""Missing syncs that are named; a saver that syncs nothing lacks many."""
+"""How many missing syncs are named; a saver that syncs nothing lacks many."""
 _WORDS = {
     KillOutcome.UNOPENED: "cannot be used",
     KillOutcome.TORN: "holds a part of an operation",
@@ -35,7 +35,7 @@ _WORDS = {
 
 
 def power_section(power: Power) -> dict[str, Any]:
-    """The section "power" of a report."""
+    """Return the section "power" of a report."""
     disks = power.disks
     data = _figures(disks)
     if disks.images:
@@ -65,7 +65,7 @@ def _figures(disks: Disks) -> dict[str, Any]:
 
 
 def power_findings(power: Power, wanted: Collection[str]) -> Iterator[Finding]:
-    """Yield what is wrong, a finding for each broken contract that is ``wanted``."""
+    """Yield a finding for each broken contract that is ``wanted``."""
     for contract, flaw in sorted(power.flaws.items()):
         if contract in wanted:
             yield _finding(power, contract, flaw)
@@ -94,7 +94,7 @@ def _finding(power: Power, contract: str, flaw: WrongImage) -> Finding:
 
 
 def _told(power: Power, flaw: WrongImage) -> Iterator[str]:
-    """Yield what was done up to the power cut, in words."""
+    """Yield, in words, what was done up to the power cut."""
     failed = flaw.failed
     where = failed.place.operation if failed is not None else None
     begun = len(flaw.image.started)
@@ -111,7 +111,7 @@ def _told(power: Power, flaw: WrongImage) -> Iterator[str]:
 
 
 def _failing(step: str, failed: FailedSync, *, returned: bool) -> Iterator[str]:
-    """Yield what became of the operation in which a sync failed."""
+    """Yield, in words, how the operation with the failed sync ended."""
     fails = f"a sync of {failed.place.file!r} fails in it"
     errors = failed.raised.get(failed.place.operation or 0, ())
     if not errors:
@@ -138,8 +138,8 @@ def _summary(power: Power, contract: str, flaw: WrongImage) -> str:
 
 
 def _observed(power: Power, flaw: WrongImage) -> str:
-    """Return what is wrong, and the syncs that would have helped: of what is gone, else all
-    missing.
+    """Return what is wrong, and the missing syncs: those of the first lost operation, or else
+    all.
     """
     at = flaw.lost[:1] or tuple(flaw.missing)
     missing = [str(sync) for number in at for sync in flaw.missing.get(number, ())]

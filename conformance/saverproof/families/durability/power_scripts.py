@@ -1,4 +1,6 @@
-"""Standalone scripts that cut the power in a short run at every place, and open what is left."""
+"""Writes standalone scripts that cut the power at every place of a short run, and open the
+disks.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ from saverproof.scripts.script import complaint
 from saverproof.scripts.verification import first_to_complain
 
 MOST = 400
-"""Disks that a script looks at."""
+"""The most disks that a script looks at."""
 _DISKS = 40
-"""Disks of each run with a failed sync that is tried for a script: a tenth of what it looks at, as
-one of them in which nothing is wrong costs only another attempt.
+"""How many disks of each run are tried before a script is made for a failed sync. This is a tenth
+of what the script looks at: a flaw that is missed here costs only another attempt.
 """
 _ANY_NUMBER = "states[: len(image.started) + 1]  # any number of them, each whole"
 _NONE_LOST = "states[len(image.acknowledged) : len(image.started) + 1]  # whatever returned"
@@ -38,10 +40,10 @@ _OUTLIVING = (
 def power_reproducer(
     target: Target, api: str, contract: str, recorder: str, *, deadly: bool
 ) -> str:
-    """The source of a script that was run and complained; "" if no short run shows the flaw.
+    """Return the source of a script that was run and complained; "" if no short run shows the flaw.
 
-    ``recorder`` is the class that records; ``deadly`` says that a disk may take along the process
-    that opens it.
+    ``recorder`` is the class that records; ``deadly`` says that a disk may kill the process that
+    opens it.
     """
     opening = opening_of(target)
     if opening is None or opening.drop:
@@ -56,7 +58,7 @@ def power_reproducer(
 
 
 def failing_reproducer(power: Power, contract: str) -> str:
-    """The same for a run in which a sync fails."""
+    """Return such a script for a run in which a sync fails."""
     target, api = power.bench.target, power.bench.plan.api
     opening = opening_of(target)
     if opening is None or opening.drop:
@@ -96,7 +98,7 @@ def _small() -> Iterator[tuple[Put | PutWrites, ...]]:
 
 
 def _again(run: KillScript) -> list[str]:
-    """Lines that have the saver's calls made again which raise."""
+    """Return lines that repeat the saver's calls if they raise."""
     sync = run.calls.api == "sync"
     define, wait = ("def", "") if sync else ("async def", "await ")
     names = "put, put_writes" if sync else "aput, aput_writes"

@@ -1,4 +1,4 @@
-"""What the trials of one item add up to."""
+"""Adds up the trials of one item."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _BELOW = {PlaceKind.STATEMENT, PlaceKind.IO, PlaceKind.SYSTEM_CALL, PlaceKind.ME
 
 @dataclass(frozen=True, slots=True)
 class KillTrial:
-    """One process that was killed, and what another one found.
+    """One process that was killed, and what another process found afterwards.
 
-    ``acknowledged`` operations had returned; ``flying`` says that the next had begun. ``trouble``
-    is why the store could not be used any more; ``seen`` says that it still showed all it should.
-    ``beside`` says that a second process was at work, ``survivor`` that it is the one which is
-    judged here, ``hung`` that whoever looked, or went on, came to no end, ``continued`` that only
-    the next operation, a put, shows what is wrong. ``put_again`` are the positions of puts that had
-    to be made again to show it.
+    ``acknowledged`` operations had returned; ``flying`` says that the next one had begun.
+    ``trouble`` says why the store could not be used any more; ``seen`` says that it nevertheless
+    showed all it should. ``beside`` says that a second process was at work, ``survivor`` that this
+    trial judges that second process. ``hung`` says that the process which looked, or went on, hung.
+    ``continued`` says that only the next operation, a put, shows the flaw. ``put_again`` are the
+    positions of puts that had to be repeated to show the flaw.
     """
 
     run: KilledRun
@@ -51,7 +51,7 @@ class KillTrial:
 
     @property
     def operation(self) -> str:
-        """The operation in flight, for people."""
+        """The operation in flight, in words."""
         if self.flying:
             return OPERATIONS[type(self.run.program[self.acknowledged])]
         if self.place.kind is PlaceKind.INSTANT:
@@ -64,7 +64,7 @@ class KillTrial:
 
     @property
     def blamed(self) -> tuple[str, ...]:
-        """The contracts that are broken."""
+        """The contracts that the trial shows to be broken."""
         match self.verdict.outcome:
             case KillOutcome.UNOPENED:
                 return (REOPENS,)
@@ -78,12 +78,12 @@ class KillTrial:
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """The contracts for which it is evidence."""
+        """The contracts for which the trial is evidence."""
         return (REOPENS,) if self._shows_nothing else (REOPENS, *self._asked)
 
     @property
     def given_up(self) -> tuple[str, ...]:
-        """The contracts for which it would be evidence if the store could be used."""
+        """The contracts for which the trial would be evidence if the store could be used."""
         return self._asked if self._shows_nothing else ()
 
     @property
@@ -92,7 +92,7 @@ class KillTrial:
 
     @property
     def _asked(self) -> tuple[str, ...]:
-        """The contracts that speak of what had been stored, or was being stored."""
+        """The contracts about operations that were stored, or being stored."""
         found = [SURVIVES] if self.acknowledged else []
         found += [ATOMIC] if self.flying else []
         found += [NO_GAPS] if self.acknowledged > 1 else []
@@ -100,7 +100,7 @@ class KillTrial:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what is shorter to tell and surer to be seen again."""
+        """A sort key: lower for a trial that is shorter to tell, and easier to repeat."""
         order = (
             PlaceKind.ACKNOWLEDGED,
             PlaceKind.STATEMENT,
@@ -116,30 +116,30 @@ class KillTrial:
 
 @dataclass(slots=True)
 class KillRecord:
-    """Filled in trial by trial, as the tally is."""
+    """The results of all kills, filled in trial by trial, as the tally is."""
 
     tally: Tally
     found: dict[str, KillTrial] = field(default_factory=dict)
-    """Each broken contract, and the plainest trial that shows it."""
+    """Each broken contract, with the plainest trial that shows it."""
     kill_points: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[KillOutcome] = field(default_factory=Counter)
     recoveries: list[float] = field(default_factory=list)
     places: Counter[str] = field(default_factory=Counter)
     """How many places the fixed programs have, by operation."""
     below: bool = False
-    """Whether some are in what the saver asks of its database, its files or its server."""
+    """Whether some places are in what the saver asks of its database, its files or its server."""
     _given_up: Counter[str] = field(default_factory=Counter)
-    """How many kills each contract was not judged by, since the store could not be used."""
+    """How many kills did not judge each contract, since the store could not be used."""
     _doubtful: dict[str, KillTrial] = field(default_factory=dict)
     _doubted: Counter[str] = field(default_factory=Counter)
-    """How many trials show a contract broken, unless work is lost."""
+    """How many trials show each contract broken, if no acknowledged work was lost."""
     _killed: dict[str, set[tuple[int, KillPlace]]] = field(default_factory=dict)
-    """Where they were killed, by operation."""
+    """The places of kills, by operation."""
     _fixed: list[KilledRun] = field(default_factory=list)
     _detail: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
 
     def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
-        """Processes hung so often that no more were tried: nothing is known to hold."""
+        """Note that no more trials are made because processes hung: no contract counts as held."""
         if REOPENS in self.found:
             why = "kills left a store at which processes hang, and no more were tried"
             self.tally.hide(contracts, hidden(why, REOPENS), [REOPENS])
@@ -147,14 +147,14 @@ class KillRecord:
             self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
 
     def counted(self, run: KilledRun, places: Iterable[KillPlace]) -> None:
-        """Take in the places of a fixed program."""
+        """Add the places of a fixed program."""
         self._fixed.append(run)
         for place in places:
             self.places[operation_at(place, run.program)] += 1
             self.below |= place.kind in _BELOW
 
     def tried(self, trial: KillTrial) -> None:
-        """Take in a trial."""
+        """Add a trial."""
         if not trial.survivor:
             self._count(trial)
         self.tally.operations += trial.acknowledged
@@ -174,10 +174,11 @@ class KillRecord:
                 keep_plainest(self.found, contract, trial)
 
     def settle(self) -> None:
-        """Decide what stayed doubtful, once all kills were tried.
+        """Decide the doubtful trials, after all kills.
 
-        What a deletion, or a call that replaces something, left in part is no loss, unless losses
-        were seen where nothing was removed or replaced: they then explain it.
+        A deletion, or a call that replaces something, may look like a loss when it is left in part.
+        It counts as torn, unless there were losses where nothing was removed or replaced: these
+        then explain it.
         """
         lost = SURVIVES in self.found
         for contract, trial in self._doubtful.items():
@@ -194,7 +195,7 @@ class KillRecord:
             self.tally.hide([contract], hidden(why, REOPENS), [REOPENS])
 
     def killed_graph(self, operation: str, outcome: KillOutcome) -> None:
-        """Take in a graph that was killed."""
+        """Add a graph that was killed."""
         self.kill_points["graph operation"] += 1
         entry = self._entry(operation, "before or after it", "graph operation", outcome)
         entry["count"] += 1
@@ -240,7 +241,7 @@ class KillRecord:
         )
 
     def as_data(self) -> dict[str, Any]:
-        """The section "crash" of a report."""
+        """Return the section "crash" of a report."""
         return {
             "trials": self.kill_points.total(),
             "kill_points": dict(sorted(self.kill_points.items())),

@@ -1,4 +1,4 @@
-"""Kills processes, or cuts the power, where it was recorded."""
+"""Repeats a recorded kill or power cut."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ from saverproof_reports.fault_words import KILL_OUTCOMES
 WIDTH = 1_200
 MOST_IMAGES = 1_000
 MOST_OF_ONE, DISKS = 200, 6
-"""Disks of the run in which the recorded sync fails, many times what a profile tries, so that the
-recorded loss is among them; and of each run in which another one does, as ``quick`` has them.
+"""How many disks are judged in a replay: of the run in which the recorded sync fails, many times
+what a profile judges, so that the recorded loss is among them; of each run with another failing
+sync, as many as ``quick`` judges.
 """
 TIMES = 5
 INSTANTS = 20
-"""A saver that works behind the back of its caller is not always as far when it is killed, and a
-kill at an instant is never exactly the same again: so often it is tried.
+"""How often a kill is repeated. A saver that works in the background is not always equally far when
+it is killed, and a kill at a random instant is never exactly the same.
 """
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Whether a recorded kill or power cut still breaks the contract.
+    """Replay a recorded kill or power cut. Return whether it still breaks the contract.
 
     Raises:
         ValueError: the data is no recorded kill.

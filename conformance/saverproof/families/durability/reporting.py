@@ -1,4 +1,4 @@
-"""Puts what was found into words and data."""
+"""Puts broken contracts into words and data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _EXPECTED = {
 
 
 def finding(plan: ItemPlan, target: Target, contract: str, trials: Sequence[KillTrial]) -> Finding:
-    """A broken contract as the report has it; ``trials`` show it, the plainest first."""
+    """Return a broken contract as a finding of the report; ``trials`` show it, the plainest
+    first.
+    """
     trial = trials[0]
     # A script would hang as well; a replay is under a watch.
     script = "" if trial.hung else reproducer(target, contract, trials, plan.api)

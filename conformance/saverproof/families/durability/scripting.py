@@ -1,4 +1,4 @@
-"""Standalone scripts that kill a process of their own, and look at what it has left."""
+"""Writes standalone scripts that kill a process of their own, and look at what it has left."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from saverproof.scripts.verification import first_to_complain
 
 _MOST_TRIED = 6
 _TIMES_OF_SERVERS = 3
-"""Times that a script is tried which kills a server too: when a server writes what it has answered
-is chance, and half of such scripts were seen to show nothing.
+"""How often a script that also kills a server is tried: what the server has written by then depends
+on chance, and half of such scripts showed nothing.
 """
 
 
 def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: str) -> str:
-    """The source of a script that was run and complained; "" if none of those tried did."""
+    """Return the source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
     if opening is None or trials[0].beside:
         return ""
@@ -57,10 +57,11 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
 
 
 def _continued(opening: Opening, trial: KillTrial, contract: str, api: str, name: str) -> str:
-    """A script that puts the checkpoint of early writes when their process has been killed.
+    """Return a script that puts the checkpoint of early writes after the process that wrote them
+    was killed.
 
     Raises:
-        NoScriptError: there are no statements for one of the steps.
+        NoScriptError: a step has no statements for a script.
     """
     done = trial.acknowledged
     program = trial.run.program
@@ -69,8 +70,8 @@ def _continued(opening: Opening, trial: KillTrial, contract: str, api: str, name
 
 
 def _listed(trial: KillTrial) -> tuple[str, ...]:
-    """Return what is to be listed beside the threads, as source: all of them, where only that shows
-    it.
+    """Return, as source, what the script lists beside the threads: all threads, if only that
+    listing shows the flaw.
     """
     verdict = trial.verdict
     sides = ([parts_of(name)[3] for name in names] for names in (verdict.torn, verdict.unchanged))

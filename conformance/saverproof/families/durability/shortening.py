@@ -1,4 +1,4 @@
-"""The same flaw in the shortest run that shows it."""
+"""Finds the shortest run that shows the same flaw."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from saverproof.programs.small import OPERATIONS
 from saverproof.programs.steps.definitions import Program, PutWrites
 
 _MOST_KILLS = 150
-"""Kills that are spent on one contract."""
+"""The most kills that are spent on one contract."""
 _MOST_WITH_SERVER = 12
-"""The same where a server starts again after each."""
+"""The most such kills if a server starts again after each."""
 _MOST_SHOWN = 6
 
 
@@ -39,11 +39,13 @@ SMALL: tuple[Program, ...] = (
     (*small.TWO, small.DELETE_RUN),
     (*small.TWO, small.PRUNE),
 )
-"""Runs of which nothing could be left out, the shortest first."""
+"""Runs from which nothing could be left out, the shortest first."""
 
 
 def shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTrial]:
-    """Trials of the shortest run that break the same contract; the trial itself if none does."""
+    """Return trials of the shortest run that break the same contract; the trial itself if none
+    does.
+    """
     budget = sweep.record.tally.budget
     if trial.beside or sweep.bench.hangs_too_often or not budget.has_room(share=SHORTENED_WITHIN):
         return [trial]
@@ -84,7 +86,7 @@ def _last(program: Program) -> str:
 
 
 def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
-    """Return the places of the run's last operation, and those after it."""
+    """Return the places in the run's last operation, and after it."""
     last = len(subject.workload.program) - 1
     # What a put would show is lost before it is called.
     least = last - 1 if trial.continued else last
@@ -105,7 +107,7 @@ def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
 def _shown(
     sweep: KillSweep, subject: Subject, contract: str, places: list[KillPlace]
 ) -> Iterator[KillTrial]:
-    """Kills that break the contract."""
+    """Yield the kills that break the contract."""
     count = 0
     for place in places:
         found = sweep.again(subject, place)

@@ -1,4 +1,4 @@
-"""Kills processes at every place, or at a fair share of them, and judges what is left."""
+"""Kills processes at every place, or at a fair share of them, and judges what they leave."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ NO_PLACES = (
     "nor Python itself changed a file or talked to a socket"
 )
 RECOVERED = frozenset((PlaceKind.IO, PlaceKind.SYSTEM_CALL))
-"""Places that lie close enough together to fall into a recovery."""
+"""The kinds of places that lie so close together that a recovery has some."""
 _BATCH = 16
-"""Stores that one process looks at."""
+"""How many stores one process looks at."""
 
 
 @dataclass(slots=True)
 class KillSweep:
-    """The kills of one item. ``on_kill`` is called after each."""
+    """Makes the kills of one item. ``on_kill`` is called after each kill."""
 
     bench: KillBench
     record: KillRecord
@@ -53,7 +53,7 @@ class KillSweep:
     _afresh: frozenset[int] = frozenset()
 
     def run(self) -> None:
-        """Everything; what the saver cannot even do undisturbed becomes unknown."""
+        """Make all kills. Contracts of programs that fail without a kill become unknown."""
         fixed = [s for s in map(self.rehearsed, workloads(self.able)) if s is not None]
         if not fixed:
             self.record.tally.unsure(KILLED, "; ".join(self.record.tally.notes))
@@ -91,7 +91,7 @@ class KillSweep:
     # --- what to kill, and where -----------------------------------------------------------
 
     def rehearsed(self, workload: Workload) -> Subject | None:
-        """The workload with its places; None if the saver does not get through it."""
+        """Return the workload with its places; None if the saver cannot take it without a kill."""
         try:
             run, versions = self.bench.rehearsed(workload)
             subject = Subject(workload, run, versions)
@@ -126,7 +126,7 @@ class KillSweep:
     def _choose(
         self, seed: str, subjects: list[Subject], most: int
     ) -> list[tuple[Subject, KillPlace]]:
-        """Return all places, or as many as are wanted."""
+        """Return all places, or ``most`` of them."""
         everything = [
             (subject, place)
             for subject in subjects
@@ -136,8 +136,8 @@ class KillSweep:
         return [(subject, phased_place.place) for subject, phased_place in taken]
 
     def _recoveries(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
-        """Places that leave something to recover: the middles of writes and of commits, those of
-        one kind first, since most savers have one way to keep things.
+        """Yield places that leave something to recover: the middles of writes and of commits. Those
+        of one kind come first, since most savers store everything in one way.
         """
         inside = [
             (subject, replace(place, again=True))
@@ -150,8 +150,8 @@ class KillSweep:
         return choose.sample(torn, min(len(torn), self.effort.recoveries))
 
     def _after_early_writes(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
-        """Return where all writes of a checkpoint have returned that is to come: one is never left
-        out.
+        """Return a place after all early writes of a checkpoint, and before the checkpoint: one
+        such place is never left out.
         """
         found = [
             (subject, KillPlace(PlaceKind.ACKNOWLEDGED, done - 1))
@@ -174,7 +174,7 @@ class KillSweep:
     # --- one process -----------------------------------------------------------------------
 
     def _kill(self, batch: Sequence[tuple[int, tuple[Subject, KillPlace]]]) -> None:
-        """Kill a few processes; then have others look at all stores."""
+        """Kill a few processes; then have others look at their stores."""
         killed: list[tuple[Subject, KillPlace, TrialResult]] = []
         stores: list[dict[str, Any]] = []
         afresh: list[bool] = []
@@ -213,7 +213,7 @@ class KillSweep:
         ]
 
     def again(self, subject: Subject, place: KillPlace) -> KillTrial:
-        """One more kill, which the record does not hear of."""
+        """Make one more kill, without adding it to the record."""
         with self.bench.store_for(subject.workload, subject.versions) as arguments:
             result = self.bench.killed(arguments, place)
             arguments |= looked_for(subject, result)
@@ -221,7 +221,7 @@ class KillSweep:
         return controlled(self.bench, subject, partial(trial_of, subject, place, result, view))
 
     def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
-        """Return whether the process ended by itself otherwise than by returning."""
+        """Return whether the process ended before the kill, in another way than by returning."""
         if result.died_by in (DiedBy.KILL, DiedBy.FINISHED):
             return False
         why = f"{result.ending()}, before it could be killed {place.describe()}"
@@ -231,7 +231,9 @@ class KillSweep:
     # --- the server, too -------------------------------------------------------------------
 
     def _with_server(self, kind: ServerKind, subjects: list[Subject]) -> None:
-        """Kill the server together with the process; it starts again before anybody looks."""
+        """Kill the server together with the process; the server starts again before anybody
+        looks.
+        """
         seed = f"{self.bench.plan.seed}:server"
         chosen = [
             (0, (subject, replace(place, server=True)))
@@ -292,7 +294,7 @@ class KillSweep:
 
 
 def _worth_a_kill(places: Sequence[KillPlace]) -> Iterator[KillPlace]:
-    """Places of I/O, but for most of a long row of writes to one file."""
+    """Return the places of I/O, without most of a long row of writes to one file."""
     for _, group in groupby(places, key=lambda place: place.operation):
         same = [*group]
         numbers = io_to_fail([place.about for place in same])

@@ -1,5 +1,5 @@
-"""Places at system calls on a store's files, and at messages to its server: a process that is
-forked from this one kills it.
+"""Counts places at system calls on a store's files, and at messages to its server. A process that
+is forked from this one kills it there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ MOMENTS = {"before": CallFailure.KILLED, "within": CallFailure.KILLED_WRITING}
 
 
 class SystemCallPlaces(PlaceWatch):
-    """Before each call, and between two pages of each write; before each message."""
+    """The places before each system call, between two pages of each write, and before each
+    message.
+    """
 
     def __init__(self, folder: str, place: KillPlace | None, acks: Acks) -> None:
         super().__init__(place)
@@ -61,7 +63,7 @@ class SystemCallPlaces(PlaceWatch):
 
 
 def failure_at(place: KillPlace) -> CallFailure:
-    """Return what the watch is asked for at a place of these kinds."""
+    """Return the failure that the supervisor makes at such a place."""
     is_message = place.kind is PlaceKind.MESSAGE
     return CallFailure.KILLED_SENDING if is_message else MOMENTS[place.moment]
 

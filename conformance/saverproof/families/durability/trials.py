@@ -1,4 +1,4 @@
-"""What a process that was killed, and a look at what it has left, come to."""
+"""Makes trials of the results of kills and of the looks after them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _MEANING = {
 
 @dataclass(slots=True)
 class Subject:
-    """A workload, rehearsed, with the places of its processes."""
+    """A workload after a clean run, with the places that its process passes."""
 
     workload: Workload
     run: KilledRun
     versions: list[Any]
     places: list[KillPlace] = field(default_factory=list)
     compared: bool = False
-    """Whether ``run`` was compared with what other processes are shown of it."""
+    """Whether ``run`` was corrected by what other processes see of it."""
 
 
 def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
-    """Return what a look needs to know beside the store: the put that shows writes which came
-    early, or the removal in flight, whose leavings show when its checkpoints are put again.
+    """Return what a look needs to know beside the store: the put that makes early writes visible,
+    or the removal in flight, whose remains show when its checkpoints are put again.
     """
     done = len(result.acknowledged)
     if result.in_flight and subject.run.removes(done):
@@ -55,7 +55,7 @@ def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
 def trial_of(
     subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
 ) -> KillTrial:
-    """Return what a kill and a look at what was left come to."""
+    """Return the trial of a kill and of the look after it."""
     acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
     trouble = trouble_of(view)
     seen = False
@@ -91,8 +91,8 @@ def trial_of(
 
 
 def controlled(bench: KillBench, subject: Subject, tell: Callable[[], KillTrial]) -> KillTrial:
-    """Return what a kill of a subject comes to, as ``tell`` says. Before anything is blamed on a
-    kill, the run is once compared with what other processes are shown of it without one.
+    """Return the trial that ``tell`` makes. If it blames the kill, the clean run is first
+    corrected, once, by what other processes see of it, and ``tell`` is called again.
     """
     trial = tell()
     if subject.compared or not ({*trial.blamed} - {REOPENS} or trial.put_again):
@@ -103,7 +103,7 @@ def controlled(bench: KillBench, subject: Subject, tell: Callable[[], KillTrial]
 
 
 def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> KillTrial:
-    """The same for the process that went on when the other had been killed."""
+    """Return the trial of the second process, which went on after the first had been killed."""
     trouble = trouble_of(view)
     if result.died_by is not DiedBy.FINISHED:
         trouble = f"a second process, which went on: {result.ending()}\n{result.stacks}".strip()
@@ -128,7 +128,9 @@ def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: V
 def _judged(
     subject: Subject, acknowledged: int, flying: bool, view: View, trouble: str
 ) -> tuple[KillVerdict, bool]:
-    """The verdict, and whether a store that cannot be used still showed all that it should."""
+    """Return the verdict, and whether a store that cannot be used still showed all that it
+    should.
+    """
     shown = None if view.value is None or _unread(view.value) else view.value["shown"]
     verdict = KillVerdict(KillOutcome.UNOPENED)
     if shown is None:
@@ -138,19 +140,19 @@ def _judged(
 
 
 def _unread(seen: Mapping[str, Any]) -> bool:
-    """Return whether a look came to its end before all was read."""
+    """Return whether a look ended before everything was read."""
     return "opening" in seen or "reading" in seen
 
 
 def trouble_of(view: View) -> str:
-    """Why a store could not be used; empty if it could."""
+    """Return why a store could not be used; empty if it could."""
     if view.value is None:
         return f"looking at the store: {view.ending()}\n{view.stacks}".strip()
     return trouble_in(view.value)
 
 
 def trouble_in(seen: Mapping[str, Any]) -> str:
-    """The same for what a look came to."""
+    """Return why a store could not be used, from the data of a look."""
     for stage in TROUBLES:
         if stage in seen:
             found = seen[stage]

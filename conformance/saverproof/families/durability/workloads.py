@@ -16,11 +16,11 @@ from saverproof.programs.theme import Maker, Theme
 from saverproof.programs.values import Value
 
 UNRELATED = "afterwards"
-"""The thread that is written to when a killed store has been opened again."""
+"""The thread to which a look writes, once a killed store has been opened again."""
 AFTERWARDS = unrelated(UNRELATED)
 
 _LONG = "a long note " * 500
-"""Enough for a database file to need more pages."""
+"""A text that is long enough for a database file to need more pages."""
 
 
 SIZES = (
@@ -42,12 +42,12 @@ SIZES = (
     # A fork.
     checkpoint("e", 3, 1, also={"log": None, "document": Value("large-bytes", 3)}),
 )
-"""Values from a number to 1 MiB, and a channel that is kept as deltas."""
+"""Values of many sizes, from a number to 1 MiB, and a channel that is stored as deltas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A program for one process, and every thread that it may leave something in."""
+    """A program for one process, and every thread in which it may leave something."""
 
     name: str
     program: steps.Program
@@ -64,12 +64,12 @@ class Workload:
         return tuple(found)
 
     def of(self, prefix: str) -> Workload:
-        """The same on threads of its own."""
+        """Return the same workload on threads of its own, whose names have this prefix."""
         return Workload(self.name, tuple(_renamed(step, prefix) for step in self.program))
 
 
 def workloads(able: Collection[str]) -> tuple[Workload, ...]:
-    """The fixed programs, of what a saver with these capabilities can do."""
+    """Return the fixed programs that a saver with these capabilities can take."""
     early = (batch("a", 3, 2, 2),) if "early_writes" in able else ()
     run = (
         checkpoint("a", 1),
@@ -135,7 +135,9 @@ def drawn(seed: str, able: Collection[str], length: int) -> Workload:
 
 
 def _older(step: steps.Step, model: Model) -> bool:
-    """Return whether a saver that keeps only the newest checkpoint would have no use for a step."""
+    """Return whether a step concerns an older checkpoint, which a saver of only the newest need not
+    store.
+    """
     if not isinstance(step, steps.Put | steps.PutWrites):
         return False
     latest = model.latest(step.thread, step.namespace)
@@ -143,8 +145,8 @@ def _older(step: steps.Step, model: Model) -> bool:
 
 
 def survivors(prefix: str) -> tuple[Workload, int]:
-    """Return what another process does meanwhile, and how much of it only after the first has
-    died.
+    """Return the program of a second process, and how many of its last steps come only after the
+    first process has died.
     """
     before: list[steps.Step] = [checkpoint("s", 1)]
     for number in range(1, 5):

@@ -1,1 +1,1 @@
-"""Real LangGraph graphs, run on the saver under test and on InMemorySaver, and compared."""
+"""Runs real LangGraph graphs on the saver under test and on InMemorySaver, and compares."""

@@ -1,4 +1,4 @@
-"""Play scenarios on the saver under test and on InMemorySaver."""
+"""Plays scenarios on the saver under test and on InMemorySaver."""
 
 from __future__ import annotations
 
@@ -30,9 +30,11 @@ from saverproof.savers.targets.event_loop import Loop
 from saverproof.savers.targets.target import Target
 
 _DELAYS_S = (0.0, 0.0, 0.002, 0.02)
-"""Seconds that a slow saver takes for an operation: mostly none, at times as long as a disk."""
+"""Seconds that a slow saver takes for an operation: mostly none, sometimes as long as a disk."""
 _OTHER_RUNS = 4
-"""Further runs on InMemorySaver before a difference counts: one quick, the others slowed down."""
+"""How many more runs on InMemorySaver are made before a difference counts: one fast, the others
+slowed down.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class GraphBench:
             self.seconds += player.seconds
 
     def played_on(self, saver: Any, play: Play, expected: list[Observation]) -> GraphComparison:
-        """Play on a saver that is not under test, and compare it with what was expected."""
+        """Play on a given saver, and compare with what was expected."""
         return compare(
             play.scenario, expected, self._player(play, saver).play(play.scenario.program)
         )
@@ -127,7 +129,7 @@ class GraphBench:
     def unsteady(self, play: Play, expected: list[Observation], until: int) -> bool:
         """Return whether InMemorySaver, fast or slow, itself varies in the first ``until`` steps.
 
-        If it does, nothing can be said of another saver.
+        If it varies, nothing can be said of another saver.
         """
         program = play.scenario.program[:until]
         for number in range(_OTHER_RUNS):

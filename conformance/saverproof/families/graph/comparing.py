@@ -13,7 +13,9 @@ from saverproof.programs.model.store import ROOT
 from saverproof.programs.values import same, show
 
 _TOLD_APART = 2_000
-"""Characters by which what a list holds is put in order."""
+"""How many characters of each item count when the items of two lists are sorted for a
+comparison.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ def blamed(scenario: GraphScenario, seen: Observation) -> str:
 
 
 def differing_part(expected: Any, observed: Any) -> tuple[str, Any, Any]:
-    """Return what differs as :func:`narrowed` does, but an exception as a whole: no part of what
-    was expected says which it was.
+    """Return the differing part as :func:`narrowed` does. If either value is an exception, return
+    both as a whole, since a part of the result would not say which exception it was.
     """
     if raised(expected) or raised(observed):
         return "", expected, observed

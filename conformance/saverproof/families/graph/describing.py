@@ -1,4 +1,4 @@
-"""Describe the steps of programs on graphs, one line each."""
+"""Describes the steps of programs on graphs, one line each."""
 
 from __future__ import annotations
 

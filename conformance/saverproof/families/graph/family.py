@@ -1,4 +1,4 @@
-"""Judge the graph family: run the same graphs on the saver under test and on InMemorySaver."""
+"""Judges the graph family: runs the same graphs on the saver under test and on InMemorySaver."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class GraphFamily:
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Blame the contract of the last line: each line of the journal is a whole program.
+        """Blame the contract in the journal's last line: each line is a whole program.
 
-        The program in the last line ends with the step that was not survived.
+        The program in the last line ends with the step in which the process died.
         """
         last = journal[-1]
         steps = tuple(describe(step) for step in from_json(last["steps"]))
@@ -113,9 +113,9 @@ class GraphJudging:
         self.tally.operations, self.tally.saver_s = self.bench.calls, self.bench.seconds
 
     def _leave_out(self, unplayed: Sequence[Play], played: Sequence[Play]) -> None:
-        """Tell the tally for which contracts plays were left out that show what no other does.
+        """Tell the tally which contracts lost plays that nothing else replaces.
 
-        Drawn plays are samples, however many there are.
+        Drawn plays are samples, and are not counted.
         """
         missing = [play for play in unplayed if play.scenario in SCENARIOS and play not in played]
         short = {play.scenario.contract for play in missing}

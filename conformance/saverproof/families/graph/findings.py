@@ -1,4 +1,4 @@
-"""Describe a difference in words, as data and by a script."""
+"""Describes a difference in words, as data and by a script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from saverproof.families.items import Finding, ItemPlan
 from saverproof.programs.values import show
 
 _WIDTH = 1_200
-"""Characters of a value that a finding shows."""
+"""How many characters of a value a finding shows."""
 
 
 def finding(

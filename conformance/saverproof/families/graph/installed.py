@@ -1,4 +1,4 @@
-"""Find out what the installed LangGraph supports."""
+"""Finds out what the installed LangGraph supports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ SORTED_WRITES = "pending writes in a promised order"
 
 @cache
 def durability_modes() -> dict[str, dict[str, Any]]:
-    """Return durability mode -> the arguments of ``invoke`` and ``stream`` that choose it.
+    """Return the durability modes, each with the arguments of ``invoke`` and ``stream`` that choose
+    it.
 
     LangGraph before 0.6 has no ``durability``, but a ``checkpoint_during`` for two of the three
     modes.
@@ -34,7 +35,7 @@ def durability_modes() -> dict[str, dict[str, Any]]:
 
 @cache
 def abilities() -> frozenset[str]:
-    """Return those of the names above that the installed release supports."""
+    """Return the abilities, of those named above, that the installed release supports."""
     found = set()
     if find_spec("langgraph.channels.delta") is not None:
         found.add(DELTA)

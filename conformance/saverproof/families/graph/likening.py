@@ -1,4 +1,4 @@
-"""Finds the known mistakes of savers that make a graph come out just as a finding shows it."""
+"""Finds the known mistakes of savers that explain a difference in a graph."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from saverproof.savers.workspace import Workspace
 def mistakes_alike(bench: GraphBench, play: Play, difference: GraphDifference) -> tuple[str, ...]:
     """Return the notes of the mistakes that show this very difference in a play.
 
-    A saver with such a mistake alone answers this play as the saver under test did, so that the
-    difference needs no other cause. An order that follows from ids, which are others in each run,
-    is alike if in both the same list comes in another order.
+    A saver with such a mistake alone behaves in this play as the saver under test does, so the
+    difference needs no other cause. Ids differ from run to run, and an order may follow from them:
+    so two differences in order count as the same if the same list is reordered in both.
     """
     expected = bench.expected(play)
     found = []

@@ -1,4 +1,4 @@
-"""Notes that nodes make outside of the store: which nodes were executed, and how often."""
+"""Records, outside of the store, which nodes were executed, and how often."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Notes(list[str]):
-    """Notes in memory. A call with a node's name notes it, and returns how often it is noted now.
+    """Notes in memory. A call with a node's name adds it, and returns how often it has been added.
 
     ``gate`` opens when the caller of the graph has seen a part of the stream.
     """
@@ -25,8 +25,8 @@ class Notes(list[str]):
 def append_line(path: Path, line: str) -> None:
     """Append a line to a file, where it survives the death of the process.
 
-    It is one write to a descriptor opened with O_APPEND, so that threads and processes do not mix
-    their lines.
+    The line is one write to a descriptor opened with O_APPEND, so that the lines of several threads
+    and processes do not mix.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)

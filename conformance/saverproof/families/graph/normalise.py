@@ -1,7 +1,7 @@
-"""Convert what graphs return to plain data that is equal in each run of a program.
+"""Converts what graphs return to plain data that is equal in each run of a program.
 
-Left out or put in order is what may differ: ids, timestamps, versions, and the order of what
-happens side by side.
+What may differ between runs is left out or sorted: ids, timestamps, versions, and the order of
+nodes that run side by side.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def _by_task(writes: Iterable[Any]) -> list[Any]:
 
 
 def _kept(writes: list[Any]) -> list[Any]:
-    """Return the output if there is any, without the questions and answers that led to it.
+    """Return a task's output if there is any, without the questions and answers that led to it.
 
-    They have no more meaning then. Another contract says whether a batch with output replaces them
-    (upsert/special-write-last-wins-mixed).
+    With an output they have no more meaning. Another contract says whether a batch with output
+    replaces them (upsert/special-write-last-wins-mixed).
     """
     return [write for write in writes if write[0] not in _CONTROL] or writes

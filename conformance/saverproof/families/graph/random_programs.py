@@ -12,14 +12,14 @@ from saverproof.families.graph.installed import DELTA
 from saverproof.families.graph.scenarios import SAME, GraphScenario
 
 _LONGEST = 8
-"""Most steps of a random program: each runs a graph, and shrinking repeats it often."""
+"""The most steps of a random program: each runs a graph, and shrinking repeats it often."""
 _CHECKPOINTS = 6
-"""Checkpoints that steps go back to: so many there mostly are after a few runs."""
+"""How many checkpoints the steps may go back to: after a few runs, there are mostly that many."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Play:
-    """The moves that suit a graph.
+    """The inputs and steps that suit a graph.
 
     ``inputs`` start it, ``updates`` are (node, values) pairs, ``questions`` are those that it asks,
     and ``wants`` is what LangGraph must support.

@@ -1,4 +1,4 @@
-"""Write a program on a graph as Python statements, the body of a script."""
+"""Writes a program on a graph as Python statements, the body of a script."""
 
 from __future__ import annotations
 

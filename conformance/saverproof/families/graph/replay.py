@@ -1,4 +1,4 @@
-"""Play the recorded program of a graph again, from the "program" of an artefact."""
+"""Plays the recorded program of a graph again, from the "program" of an artefact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from saverproof.savers.targets.event_loop import loop_for
 from saverproof.savers.targets.target import Target
 
 WIDTH = 1_200
-"""Characters of a value that an answer shows."""
+"""How many characters of a value an answer shows."""
 _KEYS = ("contract", "scenario", "graph", "durability", "steps")
 
 

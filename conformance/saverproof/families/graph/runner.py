@@ -1,4 +1,4 @@
-"""Play a program on a graph, and record what is observed after each step."""
+"""Plays a program on a graph, and records what is observed after each step."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def raised(value: Any) -> bool:
 
 
 def error_of(text: str) -> dict[str, str]:
-    """Return what is observed of an exception."""
+    """Return the observation that stands for an exception with this text."""
     return {_RAISED: text}
 
 
 def ends_in_error(seen: Observation) -> bool:
-    """Return whether a call raised, at once or after parts of a stream."""
+    """Return whether the last call raised, at once or after parts of a stream."""
     chunks = seen.value if isinstance(seen.value, list) else [seen.value]
     return seen.kind == RESULT and bool(chunks) and raised(chunks[-1])
 

@@ -1,4 +1,4 @@
-"""Standalone scripts that show a difference between a saver and InMemorySaver on a graph."""
+"""Writes standalone scripts that show a difference between a saver and InMemorySaver on a graph."""
 
 from __future__ import annotations
 

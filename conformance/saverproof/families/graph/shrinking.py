@@ -1,4 +1,4 @@
-"""Shorten a play that shows a difference."""
+"""Shortens a play that shows a difference."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def shrunk(
 ) -> tuple[Play, GraphDifference, bool]:
     """Return the shortest play found that still breaks the contract.
 
-    Its difference comes with it, and whether that was seen again. Each step that can be spared is
-    left out. If a new saver that plays it alone does not show the difference, the play is returned
-    as it was.
+    It is returned with its difference, and with whether the difference was seen again. Each step
+    that can be left out is left out. If a new saver that plays it alone does not show the
+    difference, the play is returned unchanged.
     """
     program = play.scenario.program[: difference.position + 1]
     replays = _Replays(bench, play, difference.contract)
@@ -30,7 +30,7 @@ def shrunk(
 
 @dataclass(slots=True)
 class _Replays:
-    """A player of parts of a program; ``program`` is the last part that showed the difference."""
+    """Plays parts of a program; ``program`` is the last part that showed the difference."""
 
     bench: GraphBench
     play: Play

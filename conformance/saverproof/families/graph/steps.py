@@ -1,6 +1,6 @@
 """The steps of programs on a graph, as data.
 
-Checkpoints are named by number; the oldest of the root namespace is 0. All values are JSON.
+Checkpoints are named by number; the oldest one of the root namespace is 0. All values are JSON.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ class GraphStep:
 
 @dataclass(frozen=True, slots=True)
 class Invoke(GraphStep):
-    """Run the graph on an input, or let it go on (None), from checkpoint ``at`` if that is
-    given.
-    """
+    """Run the graph on an input, or let it go on (None), from checkpoint ``at`` if one is given."""
 
     given: Json = None
     at: int | None = None
@@ -58,7 +56,7 @@ class AnswerEach(GraphStep):
 
 @dataclass(frozen=True, slots=True)
 class Update(GraphStep):
-    """Change the state as if a node had done so, on top of checkpoint ``at`` if that is given."""
+    """Change the state as if a node had done so, on top of checkpoint ``at`` if one is given."""
 
     values: Json
     as_node: str | None = None

@@ -1,4 +1,4 @@
-"""Watch the calls by which graphs have a saver store something."""
+"""Watches the calls by which graphs store something in a saver."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 from saverproof.families.graph.normalise import without_ids
 
 Around = Callable[[str, Mapping[str, Any]], AbstractContextManager[object]]
-"""What a call is made within, given the operation and its arguments by name."""
+"""A function that makes a context for one call, from the operation's name and its arguments by
+name.
+"""
 
 _ORDER = {
     "put": ("config", "checkpoint", "metadata", "new_versions"),
@@ -21,8 +23,8 @@ _ORDER = {
 def watch(saver: Any, api: str, around: Around) -> None:
     """Make every put and put_writes of a saver object within ``around`` from now on.
 
-    It becomes one of a subclass whose methods have the signatures of its own, at which LangGraph
-    looks; copies of it are watched too.
+    The object gets a subclass of its class. The methods keep their signatures, as LangGraph
+    inspects these; copies of the object are watched, too.
     """
     kind, first = type(saver), "a" if api == "async" else ""
     methods = {
@@ -55,9 +57,9 @@ def _watched(method: Any, name: str, first: str, around: Around) -> Any:
 class Refusals:
     """The calls that raised, in words.
 
-    LangGraph makes these calls in the background, and what they raise is told as its loop is left
-    (`langgraph.pregel._executor.BackgroundExecutor.__exit__`), unless that ends in another
-    exception already: so nobody is told where a subgraph asks, or a node has failed.
+    LangGraph makes these calls in the background. It reports their errors when its loop is left
+    (`langgraph.pregel._executor.BackgroundExecutor.__exit__`), unless the loop already ends in
+    another exception: so nobody is told if a subgraph asks, or if a node has failed.
     """
 
     def __init__(self) -> None:
@@ -65,7 +67,7 @@ class Refusals:
 
     @contextmanager
     def around(self, name: str, arguments: Mapping[str, Any]) -> Iterator[None]:
-        """Note what a call raises."""
+        """Record what a call raises."""
         try:
             yield
         except Exception as error:

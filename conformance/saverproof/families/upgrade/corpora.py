@@ -1,4 +1,6 @@
-"""Has the installed release write a corpus, and judges it by one that a release has written."""
+"""Has the installed release write a corpus, and judges the installed release on the corpus of an
+older one.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,14 @@ from saverproof.savers.workspace import Workspace
 
 ONLY_FILES = "only savers in files are kept so far"
 _MOST_SHOWN = 1_000_000
-"""Characters that a program may show: those that store megabytes would be most of a corpus."""
+"""The most characters that a program may show: programs that store megabytes would be most of a
+corpus.
+"""
 
 
 def written(target: Target, facts: Facts, folder: Path, programs: Sequence[Program]) -> Corpus:
-    """Return what the installed release writes of the programs, but for those of which it refuses a
-    step and those that show too much. ``folder`` is for its stores.
+    """Return the corpus that the installed release writes of the programs. Programs are left out if
+    the release refuses a step of them, or if they show too much. The stores are made in ``folder``.
 
     Raises:
         CorpusError: there is nothing that could be kept.
@@ -68,11 +72,11 @@ def _is_to_be_kept(shown: ProgramFacts) -> bool:
 
 
 def judged(target: Target, facts: Facts, folder: Path, corpus: Corpus, api: str) -> ComparedFacts:
-    """Return what the installed release shows of a copy of the store, held against what the release
-    that wrote it shows, and against what the installed one shows of what it wrote alone.
+    """Compare what the installed release shows of a copy of the corpus with what the release that
+    wrote it shows, and with what the installed release shows of its own store.
 
     Raises:
-        CorpusError: it cannot be judged.
+        CorpusError: the corpus cannot be judged.
     """
     with _bench(target, folder, origin_of(facts).release, api) as bench:
         programs = [one.program for one in corpus.programs]
@@ -94,7 +98,7 @@ def judged(target: Target, facts: Facts, folder: Path, corpus: Corpus, api: str)
 
 
 def origin_of(facts: Facts) -> Origin:
-    """Return what a corpus of the installed release says of itself.
+    """Return the origin that a corpus of the installed release names.
 
     Raises:
         CorpusError: the saver belongs to no distribution.
@@ -106,7 +110,7 @@ def origin_of(facts: Facts) -> Origin:
 
 
 def check_origin(corpus: Corpus, facts: Facts, folder: Path) -> None:
-    """Refuse what another saver wrote.
+    """Refuse a corpus that another saver wrote.
 
     Raises:
         CorpusError: the corpus is of another saver or distribution.
@@ -121,7 +125,7 @@ def check_origin(corpus: Corpus, facts: Facts, folder: Path) -> None:
 
 @contextmanager
 def _bench(target: Target, folder: Path, release: str, api: str) -> Iterator[ReleaseBench]:
-    """The installed release alone, in a process.
+    """Start a process with the installed release alone.
 
     Raises:
         CorpusError: the saver cannot be opened without the kit, or gives no answer.
@@ -137,7 +141,7 @@ def _bench(target: Target, folder: Path, release: str, api: str) -> Iterator[Rel
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """The files of a store that nobody has open."""
+    """Return the files of a store that nobody has open."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))

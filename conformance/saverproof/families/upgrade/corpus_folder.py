@@ -1,7 +1,8 @@
-"""The folder of a corpus: a manifest, programs with what they show, and the files of a store.
+"""Reads and writes the folder of a corpus: a manifest, programs with what they show, and the files
+of a store.
 
-All of it but the manifest is compressed, and named there with its hash. It is JSON and bytes:
-nothing in it is unpickled or run by the kit.
+Everything but the manifest is compressed, and the manifest has its hash. It is JSON and bytes: the
+kit neither unpickles nor runs anything in it.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import Program
 
 FORMAT = 1
-"""Changed when what an older kit would read is no longer what is meant."""
+"""The format of corpora. It changes when an older kit would misread a new corpus."""
 MANIFEST = "manifest.json"
 _PROGRAMS = "programs.json.xz"
 _STORE = "store"
 _MOST_BYTES = 1 << 28
-"""What a file may unpack to: a store of a few programs needs far less, a mistaken one no more."""
+"""The most bytes that a file may unpack to: a store of a few programs needs far less."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptProgram:
-    """A program, the name that its threads begin with, the versions that it put, and what the
-    release shows of it.
+    """A program, the prefix of its threads' names, the versions that it put, and what the release
+    shows of it.
     """
 
     program: Program
@@ -47,7 +48,9 @@ class KeptProgram:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What wrote a corpus: target, distribution and release, and langgraph-checkpoint beside it."""
+    """Who wrote a corpus: the target, the distribution, its release, and the release of
+    langgraph-checkpoint.
+    """
 
     saver: str
     distribution: str
@@ -57,7 +60,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What a release has written; ``files`` are those of its store, by their relative paths."""
+    """A store that a release has written; ``files`` are the store's files, by their relative
+    paths.
+    """
 
     origin: Origin
     programs: tuple[KeptProgram, ...]
@@ -65,11 +70,10 @@ class Corpus:
 
 
 def write_corpus(folder: Path, corpus: Corpus) -> None:
-    """Write a corpus to a folder that is not there yet, as a whole or not at all, readable by its
-    owner alone.
+    """Write a corpus to a new folder, as a whole or not at all, readable by its owner alone.
 
     Raises:
-        CorpusError: the folder is there, or cannot be written.
+        CorpusError: the folder exists already, or cannot be written.
     """
     if folder.exists():
         raise CorpusError(f"{folder}: is there already, expected a new folder")
@@ -118,10 +122,10 @@ def _write(folder: Path, corpus: Corpus) -> None:
 
 
 def read_corpus(folder: Path) -> Corpus:
-    """The corpus in a folder, every file of it checked by its hash.
+    """Return the corpus in a folder, after a check of every file by its hash.
 
     Raises:
-        CorpusError: there is none, it is damaged, or of a newer format.
+        CorpusError: there is no corpus, or it is damaged, or of a newer format.
     """
     manifest = _manifest(folder)
     files = {name: _unpacked(folder, name, known) for name, known in manifest["sha256"].items()}
@@ -157,7 +161,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _are_hashes(found: object) -> bool:
-    """Return whether these are hashes by names that lie in the folder of a corpus."""
+    """Return whether these are hashes of files, by names that lie inside the folder of a corpus."""
     return (
         isinstance(found, dict)
         and _PROGRAMS in found
@@ -167,7 +171,7 @@ def _are_hashes(found: object) -> bool:
 
 
 def _is_of_store(name: str) -> bool:
-    """Return whether a name is that of a packed file of the store, and leads nowhere else."""
+    """Return whether a name is that of a packed file of the store, and points to nowhere else."""
     path = PurePosixPath(name)
     return (
         len(path.parts) > 1
@@ -197,10 +201,10 @@ def _unpacked(folder: Path, name: str, known: str) -> bytes:
 
 
 def _kept_program(data: Any) -> KeptProgram:
-    """A program of the list.
+    """Return a program from its data.
 
     Raises:
-        ValueError, TypeError, KeyError, AttributeError: it is none.
+        ValueError, TypeError, KeyError, AttributeError: the data is no program.
     """
     versions = {str(key): (str(of), str(seen)) for key, (of, seen) in data["versions"].items()}
     shown = {str(name): str(text) for name, text in data["shown"].items()}

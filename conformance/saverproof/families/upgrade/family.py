@@ -1,4 +1,4 @@
-"""Judges what a saver makes of stores that older releases wrote."""
+"""Judges how a saver handles stores that older releases wrote."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ from saverproof.savers.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class UpgradeFamily:
-    """Two releases, one store."""
+    """Judges two releases on one store."""
 
     table: FamilyTable = TABLE
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
-        """Judge beside each of the older releases that were asked for."""
+        """Judge the installed release together with each of the older releases that were asked
+        for.
+        """
         # No saver is called here, and the processes in which they are have a time limit.
         with heartbeat.beating():
             UpgradeJudging(plan, target, tally).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Replay what was recorded; answer whether it still shows."""
+        """Replay a recorded finding; answer whether it still shows."""
         with heartbeat.beating():
             return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """No saver is called in the process that judges, so that none can end it."""
+        """Return nothing: no saver is called in the process that judges, so none can end it."""
         return Blame.first(self.table, journal)

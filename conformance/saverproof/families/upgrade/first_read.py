@@ -1,4 +1,4 @@
-"""The first read of an old store, while another process is in the midst of a write."""
+"""Tries the first read of an old store while another process is in the middle of a write."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WAITS_ANYWAY = "reads wait for writers on a store of the release's own, too: {}"
 
 
 class NotToBeSeen(Exception):  # noqa: N818 - what kept it from being tried
-    """It cannot be tried on this saver; the text says why."""
+    """The contract cannot be tried on this saver; the text says why."""
 
 
 def first_read(bench: ReleaseBench) -> str:
-    """Return what the first read raises on a store of the old release; "" if it answers.
+    """Return what the first read of an old release's store raises; "" if it is answered.
 
     Raises:
-        NotToBeSeen: nothing can be locked, or reads wait on any store.
+        NotToBeSeen: nothing can be locked, or reads wait for a lock on any store.
     """
     if own := _read_of(bench, ALL_NEW):
         raise NotToBeSeen(WAITS_ANYWAY.format(own))
@@ -49,7 +49,7 @@ def _read_of(bench: ReleaseBench, handover: Handover) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock the files as a worker in the midst of a write does."""
+    """Lock the files, as a worker in the middle of a write does."""
     files = list(sqlite_files(folder))
     if not files:
         raise NotToBeSeen(NO_LOCK)

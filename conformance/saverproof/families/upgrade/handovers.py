@@ -1,4 +1,4 @@
-"""Which handover from one release to another shows which contract."""
+"""Says which handover from one release to another judges which contract."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ HANDOVERS: Mapping[str, Handover] = MappingProxyType(
     }
 )
 _MOST_STEPS = 400
-"""Steps that are tried to shorten a program: each takes three stores and two processes."""
+"""The most programs that are tried to shorten one: each takes three stores and two processes."""
 _OPENING = "opening the store"
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedFacts:
-    """How many facts were compared in a handover, and those that are odd."""
+    """How many facts were compared in a handover, and the odd ones."""
 
     facts: int
     odd: tuple[Odd, ...]
 
 
 def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedFacts:
-    """Play a handover, and hold what is shown then against what each release shows alone."""
+    """Play a handover, and compare what is shown with what each release shows of its own stores."""
     if handover is not READ_BY_NEW:
         alone = alone.only(takes_turns)
     try:
@@ -62,15 +62,16 @@ def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedF
 
 
 def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedFacts:
-    """The one odd fact of a store that cannot be opened."""
+    """Return the one odd fact of a store that cannot be opened."""
     program: Program = tuple(step for program in alone.programs[:1] for step in program)
     return ComparedFacts(0, (Odd(program, _OPENING, ("an open store",), str(refusal), reader),))
 
 
 def shortened(bench: ReleaseBench, handover: Handover, found: Sequence[Odd]) -> Odd:
-    """Return the first odd fact, by the shortest program that was found to show one.
+    """Return the first odd fact, with the shortest program found that shows one.
 
-    What was seen stays a finding, even if a release ends or opens no more while this is tried.
+    The fact stays a finding even if a release ends, or cannot open a store, while a shorter program
+    is tried.
     """
     shortest = found[0]
 

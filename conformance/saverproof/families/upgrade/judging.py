@@ -1,4 +1,4 @@
-"""Judges one older release beside the installed one."""
+"""Judges one older release together with the installed one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ _BEHIND: Mapping[str, tuple[str, ...]] = {
         upgrade.ROLLBACK.id,
     ),
 }
-"""What breaks a contract of the right breaks that of the left as well, and says nothing of it."""
+"""The contracts behind each contract on the left: if one of these is broken, the one on the left is
+broken as well, which says nothing new.
+"""
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id
 REFUSED = "one of the releases refuses what is to be stored, on a store of its own: {}"
@@ -43,7 +45,7 @@ NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
 
 @contextmanager
 def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[ReleaseBench]:
-    """Both releases, each in a process.
+    """Start both releases, each in a process of its own.
 
     Raises:
         NotToBeSeen: the target cannot be opened without the kit.
@@ -62,7 +64,7 @@ def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[Relea
 
 @dataclass(slots=True)
 class UpgradeJudging:
-    """The judging of one plan, one older release after the other."""
+    """Judges one plan, one older release after the other."""
 
     plan: ItemPlan
     target: Target
@@ -71,7 +73,9 @@ class UpgradeJudging:
     _broken: set[str] = field(default_factory=set)
 
     def run(self) -> None:
-        """Judge each of the older releases; a contract is told once, by the first that shows it."""
+        """Judge each of the older releases; a contract is reported once, for the first release that
+        breaks it.
+        """
         releases = [Release(**one) for one in self.plan.facts.get("upgrade_from", ())]
         if not releases:
             self.tally.not_exercised(self._left(), NOT_ASKED)

@@ -1,4 +1,6 @@
-"""How a process opens a target's store that may not import the kit: by the target's own text."""
+"""Says how a process that must not import the kit opens a target's store: by the target's own
+source.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ NO_OPENING = (
 
 @dataclass(frozen=True, slots=True)
 class StoreOpening:
-    """Statements, and an expression that opens the saver at ``path`` or ``dsn``; what they import
-    may lie in ``folders``.
+    """Statements, and an expression that opens the saver at ``path`` or ``dsn``. The modules that
+    they import may lie in ``folders``.
     """
 
     statements: tuple[str, ...]
@@ -27,7 +29,7 @@ class StoreOpening:
     folders: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, for the process of a release."""
+        """Return plain data, for the process of a release."""
         return asdict(self)
 
 

@@ -1,4 +1,6 @@
-"""What two releases are asked to store: the programs of the functional families, reads apart."""
+"""Makes the programs that two releases are asked to store, from those of the functional families;
+reads are kept apart.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +33,18 @@ _FAMILIES = (
     *("upsert", "pending-writes", "filter", "delta-history"),
 )
 _EACH = {"quick": 6, "default": 2, "deep": 1}
-"""Of how many programs that cross axes one is taken: neighbours have most points in common."""
+"""One of so many programs that cross axes is taken, by profile: neighbours have most points in
+common.
+"""
 
 _MOST_WRITTEN = 30
-"""Steps of a program that write. What only shows in long histories is no matter of releases, and
-every checkpoint of every program is read, alone and in listings.
+"""The most writing steps of a program. Releases do not differ by long histories, and every
+checkpoint of every program is read, alone and in listings.
 """
 
 
 def programs_of(profile: str, able: Collection[str]) -> list[Program]:
-    """The programs that a profile has for a saver with these capabilities."""
+    """Return the programs of a profile for a saver with these capabilities."""
     crossed = [p for family in _FAMILIES for p in crossing(family, able, heavy=False)]
     made = [plain(program) for program in (*EVERY_VALUE, *crossed[:: _EACH[profile]])]
     fitting = (one for one in made if 0 < len(written(one)) <= _MOST_WRITTEN)
@@ -48,8 +52,8 @@ def programs_of(profile: str, able: Collection[str]) -> list[Program]:
 
 
 def plain(program: Program) -> Program:
-    """A program in steps that every release takes, whose arguments can be written down: no runtime
-    objects in configs, no values in metadata, and histories put by put.
+    """Return a program with steps that every release takes, and arguments that can be written as
+    data: no runtime objects in configs, no values in metadata, and each put of a history as a step.
     """
     return tuple(
         _without_objects(step)
@@ -78,13 +82,14 @@ def _without_objects(step: Step) -> Step:
 
 
 def written(program: Program) -> Program:
-    """The steps of a program that write."""
+    """Return the steps of a program that write."""
     return tuple(step for step in program if isinstance(step, _WRITING))
 
 
 def takes_turns(program: Program) -> bool:
-    """Return whether it means the same, whichever release takes which step: writes of one task to
-    one checkpoint come at once, since old releases let the last batch win, and new ones the first.
+    """Return whether the program means the same, whichever release takes which step: all writes of
+    one task to one checkpoint must come in one step. Old releases let the last of several batches
+    win, new ones the first.
     """
     batches = [
         (step.thread, step.namespace, step.number, step.task)
@@ -103,7 +108,7 @@ class CallAsData:
 
 
 def settled(step: Step, model: Model, thread: str, next_version: Any) -> CallAsData:
-    """The call for a step that writes, on a thread of this name; the model takes the step."""
+    """Return the call of a writing step, on a thread of this name; the model takes the step."""
     planned = model.apply(step, next_version)
     match step:
         case Put() if planned is not None:
@@ -127,8 +132,8 @@ def _expression(value: Value) -> Mapping[str, Any]:
 
 
 def questions(program: Program, name: str) -> list[dict[str, Any]]:
-    """Return what is asked after a program whose threads' names begin so: all that it wrote, by its
-    id, as the latest and in listings, and what it asks itself.
+    """Return the questions after a program whose threads' names have this prefix: all that it
+    wrote, by its id, as the latest and in listings, and the program's own reads.
     """
     return list({repr(question): question for question in _questions(program, name)}.values())
 

@@ -1,4 +1,4 @@
-"""The process of one release (``release_program``), as its client sees it."""
+"""A client for the process of one release (``release_program``)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from saverproof.process.environment import Setting
 from saverproof.savers.workspace import Workspace
 
 _PATIENCE_S = 60.0
-"""Seconds for one answer. Drivers wait for a lock for five, some for ten or thirty."""
+"""Seconds to wait for one answer. Drivers wait five seconds for a lock, some ten or thirty."""
 
 
 def where(opening: StoreOpening, at: Workspace) -> dict[str, Any]:
-    """Return how and where a store is opened, as the program takes it."""
+    """Return how and where a store is opened, as data for the process."""
     return {"opening": opening.to_json(), "path": str(at.path), "dsn": at.dsn}
 
 
@@ -37,8 +37,8 @@ class ReleaseGone(Exception):  # noqa: N818 - what becomes of a process
 
 
 class ReleaseProcess:
-    """Asks the program; ``release`` says in words what it plays, ``folder`` goes first on its path
-    ("": none).
+    """Sends requests to the process of a release. ``release`` names the release in words;
+    ``folder`` goes first on the process's path ("": none).
     """
 
     def __init__(self, release: str, folder: str, api: str) -> None:
@@ -73,16 +73,16 @@ class ReleaseProcess:
         self.ask("open", name=name, **where(opening, at))
 
     def close(self, name: str) -> None:
-        """Close it."""
+        """Close a store."""
         self.ask("close", name=name)
 
     def look(self, name: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-        """Return what it shows, question by question."""
+        """Return what a store shows, question by question."""
         shown: list[dict[str, str]] = self.ask("look", name=name, questions=list(questions))
         return shown
 
     def ask(self, what: str, **arguments: Any) -> Any:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
             ReleaseRaised: the saver raised.
@@ -92,7 +92,7 @@ class ReleaseProcess:
         return self.answer()
 
     def send(self, what: str, **arguments: Any) -> None:
-        """Ask, and leave the answer for later."""
+        """Send a request. Its answer is read later."""
         self.calls += 1
         assert self._process.stdin is not None
         line = json.dumps({"do": what, **arguments}) + "\n"
@@ -103,7 +103,7 @@ class ReleaseProcess:
             raise self._gone() from None
 
     def answer(self) -> Any:
-        """The answer to what was sent.
+        """Return the answer to the request that was sent.
 
         Raises:
             ReleaseRaised: the saver raised.

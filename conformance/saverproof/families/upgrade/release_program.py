@@ -22,16 +22,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 EXPRESSION = "$expression"
-"""The one key of an object that stands for what its expression gives."""
+"""The single key of a JSON object that stands for a value: the expression that makes the value."""
 MOST_SET_UP_S = 45
-"""Seconds for the set-up in a forked process: longer than drivers wait for a lock, and shorter than
-the kit waits for an answer.
+"""Seconds for setting a store up in a forked process: longer than drivers wait for a lock, and
+shorter than the kit waits for an answer.
 """
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class OpenSavers:
-    """The savers that are open, by the names that they were given."""
+    """The open savers, each by the name that the kit gave it."""
 
     def __init__(self, api: str) -> None:
         self.api = api
@@ -50,8 +50,8 @@ class OpenSavers:
         self.managers[name] = manager
 
     def manager_of(self, opening: Mapping[str, Any], path: str, dsn: str) -> Any:
-        """Return what a saver is opened with; a target's own module needs its folder on the
-        path.
+        """Return the context manager that opens a saver. The folder of a target's own module is put
+        on the path.
         """
         sys.path[1:1] = [folder for folder in opening["folders"] if folder not in sys.path]
         names: dict[str, Any] = {"path": path, "dsn": dsn}
@@ -74,11 +74,11 @@ class OpenSavers:
     # -- calls --------------------------------------------------------------------------------
 
     def version(self, name: str, current: Any) -> Any:
-        """The channel version after another one."""
+        """Return the saver's channel version that follows another one."""
         return self.savers[name].get_next_version(current, None)
 
     def call(self, name: str, operation: str, arguments: list[Any]) -> Any:
-        """CallAsData an operation, named as in the sync API; tells nothing of its answer."""
+        """Call an operation, named as in the sync API. Its answer is not returned."""
         method = self.method(name, operation)
         made = [self.made(argument) for argument in arguments]
         if operation == "put_writes" and "task_path" not in inspect.signature(method).parameters:
@@ -87,13 +87,13 @@ class OpenSavers:
         self.answer_of(method(*made))
 
     def method(self, name: str, operation: str) -> Callable[..., Any]:
-        """The operation's method of the API that is judged."""
+        """Return the operation's method, of the API that is judged."""
         prefix = "a" if self.api == "async" else ""
         method: Callable[..., Any] = getattr(self.savers[name], prefix + operation)
         return method
 
     def made(self, data: Any) -> Any:
-        """Return what the data of an argument stands for."""
+        """Return the argument that the data stands for."""
         if isinstance(data, dict):
             if data.keys() == {EXPRESSION}:
                 source, imports = data[EXPRESSION]
@@ -107,7 +107,7 @@ class OpenSavers:
     # -- looks --------------------------------------------------------------------------------
 
     def look(self, name: str, questions: list[Mapping[str, Any]]) -> list[dict[str, str]]:
-        """For each question, the facts that the saver shows: texts by names."""
+        """Return the facts that the saver shows for each question: texts by names."""
         return [self.looked(name, question) for question in questions]
 
     def looked(self, name: str, question: Mapping[str, Any]) -> dict[str, str]:
@@ -117,7 +117,7 @@ class OpenSavers:
             return {f"{question['kind']} raises": _described(error)}
 
     def asked(self, name: str, kind: str, config: Any, **more: Any) -> Iterator[tuple[str, Any]]:
-        """Yield what one question shows."""
+        """Yield the facts that one question shows."""
         config = self.made(config)
         if kind == "get":
             yield from _shown(self.answer_of(self.method(name, "get_tuple")(config)), "read")
@@ -143,8 +143,8 @@ class OpenSavers:
     # -- setting up, and dying of it ----------------------------------------------------------
 
     def die(self, opening: Mapping[str, Any], path: str, dsn: str, place: int) -> int:
-        """Open and set a store up in a process that is killed at a call of its driver; gives how
-        many calls there were before: fewer than ``place`` if it came to its end.
+        """Open a store and set it up, in a process that is killed at a call of its driver. Return
+        how many calls were made before: fewer than ``place`` if the process came to its end.
         """
         reading, writing = os.pipe()
         child = os.fork()
@@ -170,7 +170,7 @@ class OpenSavers:
     # -- awaiting -----------------------------------------------------------------------------
 
     def answer_of(self, answer: Any) -> Any:
-        """An answer, awaited if need be, on a loop whose thread is not the one that calls."""
+        """Return an answer. If it has to be awaited, it is awaited on a loop in another thread."""
         if not inspect.iscoroutine(answer):
             return answer
         if self.loop is None:
@@ -195,8 +195,8 @@ class _DriverCalls:
 
 
 def _is_of_driver(callee: Any) -> bool:
-    """Return whether a built-in method is one of an object that no part of Python itself has, but
-    SQLite's.
+    """Return whether a built-in method belongs to a driver: to SQLite's module, or to one that is
+    no part of Python itself.
     """
     module = type(getattr(callee, "__self__", None)).__module__.partition(".")[0]
     return module in ("sqlite3", "_sqlite3") or not (
@@ -209,13 +209,13 @@ async def _gathered(listing: Any) -> list[Any]:
 
 
 def _place(found: Any) -> tuple[str, str]:
-    """Namespace and id of a checkpoint tuple."""
+    """Return the namespace and the id of a checkpoint tuple."""
     named = found.config["configurable"]
     return named.get("checkpoint_ns") or "", named["checkpoint_id"]
 
 
 def _shown(found: Any, how: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a checkpoint tuple says, part by part."""
+    """Yield the parts of a checkpoint tuple as facts."""
     if found is None:
         yield f"{how}", None
         return
@@ -240,12 +240,12 @@ def _shown(found: Any, how: str) -> Iterator[tuple[str, Any]]:
 
 
 def text_of(value: Any) -> str:
-    """A text that equal values share, whatever the order of their keys."""
+    """Return a text that is the same for equal values, whatever the order of their keys."""
     return json.dumps(_plain(value), sort_keys=True)
 
 
 def _plain(value: Any) -> Any:
-    """JSON that equal values share, and values of other types do not."""
+    """Return JSON that is the same for equal values, and differs for values of other types."""
     if value is None or type(value) in (bool, int, str):
         return value
     if isinstance(value, Mapping):
@@ -260,8 +260,8 @@ def _plain(value: Any) -> Any:
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:
-    """The fields of an object, where its class names them: what its repr leaves out may depend on
-    how it was made, not on what it is.
+    """Return the fields of an object, if its class names them: a repr may leave out fields, or
+    depend on how the object was made.
     """
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}

@@ -1,4 +1,4 @@
-"""Has both releases do again what a finding has recorded."""
+"""Has both releases repeat what a finding has recorded."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    """Replay what was recorded; answer whether it still shows.
+    """Replay a recorded finding; answer whether it still shows.
 
     Raises:
-        ValueError: the data is nothing that a finding of this family records.
+        ValueError: the data is not what a finding of this family records.
     """
     keys = ("distribution", "version")
     if not isinstance(data, Mapping) or not all(isinstance(data.get(key), str) for key in keys):

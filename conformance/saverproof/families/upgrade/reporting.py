@@ -1,4 +1,4 @@
-"""Puts what two releases make of one store into words and data."""
+"""Puts the flaws that two releases show on one store into words and data."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class TwoReleases:
 
     @classmethod
     def of(cls, plan: ItemPlan, release: Release) -> TwoReleases:
-        """That release beside the one of the plan."""
+        """Return the older release together with the installed one of the plan."""
         return cls(release, release.version, str(plan.facts["version"]))
 
     def named(self, role: Which) -> str:
-        """The version of one of them."""
+        """Return the version of one of the two releases."""
         return self.old if role is Which.OLD else self.new
 
     def as_data(self, **more: Any) -> dict[str, Any]:
-        """Return what a replay has to know."""
+        """Return what a replay needs to know."""
         return {
             "distribution": self.release.distribution,
             "version": self.release.version,
@@ -47,7 +47,7 @@ class TwoReleases:
 
 
 def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Finding:
-    """A fact that is not as either release shows it of what it wrote alone."""
+    """Return the finding of a fact that differs from what either release shows of its own store."""
     reader = pair.named(odd.reader)
     return Finding(
         contract=contract,
@@ -63,7 +63,7 @@ def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Findi
 
 
 def _steps(pair: TwoReleases, contract: str, odd: Odd) -> Iterator[str]:
-    """Each step, and which release takes it."""
+    """Return each step, with the release that takes it."""
     steps, taken = written(odd.program), 0
     for roles, upto in HANDOVERS[contract].parts:
         end = upto(len(steps))
@@ -75,7 +75,7 @@ def _steps(pair: TwoReleases, contract: str, odd: Odd) -> Iterator[str]:
 
 
 def read_finding(plan: ItemPlan, pair: TwoReleases, raised: str) -> Finding:
-    """A first read that does not answer."""
+    """Return the finding of a first read that is not answered."""
     return Finding(
         contract=upgrade.FIRST_READ_WAITS_FOR_NOBODY.id,
         api=plan.api,
@@ -94,7 +94,9 @@ def read_finding(plan: ItemPlan, pair: TwoReleases, raised: str) -> Finding:
 
 
 def set_up_finding(plan: ItemPlan, pair: TwoReleases, trouble: Trouble) -> Finding:
-    """An old store that could not be set up, or lost something by it."""
+    """Return the finding of an old store that could not be set up, or lost something when it
+    was.
+    """
     return Finding(
         contract=upgrade.SETUP_ON_OLD_STORE.id,
         api=plan.api,

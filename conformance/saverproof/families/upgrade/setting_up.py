@@ -1,4 +1,4 @@
-"""An old store that is set up by several processes at once, or by one that is killed."""
+"""Sets an old store up with several processes at once, or with one that is killed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saverproof.savers.workspace import Workspace
 PROGRAMS: tuple[Program, ...] = (TWO_WRITES, LATE_WRITES)
 AT_ONCE = 3
 ROUNDS = {"quick": 2, "default": 5, "deep": 40}
-"""How often processes set one store up at once: which comes first is left to the machine."""
+"""How often several processes set a store up at once: which one comes first is left to chance."""
 MOST_KILLS = {"quick": 6, "default": 24, "deep": 400}
 _TO_THE_END = 1 << 30
 OWN_TROUBLE = "a store of the release's own is not set up without trouble, too: {}: {}"
@@ -33,7 +33,9 @@ NO_CALLS = "no call of a driver was seen while a store was set up, so that no pr
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """How a store was set up, and what came of it. ``place`` is that of a kill."""
+    """How a store was set up, and what went wrong. ``place`` is the place of the kill, if there was
+    one.
+    """
 
     how: str
     observed: str
@@ -42,9 +44,10 @@ class Trouble:
 
 @dataclass(slots=True)
 class SettingUp:
-    """The trials of one pair of releases.
+    """Makes the trials of one pair of releases.
 
-    ``more`` are processes of the new one; ``alone`` is what each shows of ``PROGRAMS``.
+    ``more`` are further processes of the new release; ``alone`` is what each release shows of
+    ``PROGRAMS`` in its own store.
     """
 
     bench: ReleaseBench
@@ -58,8 +61,8 @@ class SettingUp:
         """Return the first trouble with stores of the old release.
 
         Raises:
-            NotToBeSeen: a store of the new release makes trouble as well, which is a matter of
-                other families; or there was nothing at which a process could be killed.
+            NotToBeSeen: stores of the new release make trouble as well, which other families
+                judge; or there was no call at which a process could be killed.
         """
         found = next(self.troubles(ALL_OLD), None)
         if found is not None:
@@ -71,7 +74,7 @@ class SettingUp:
         return None
 
     def troubles(self, wrote: Handover) -> Iterator[Trouble]:
-        """Everything that goes wrong with stores that were written so."""
+        """Yield all troubles with stores that were written by this handover."""
         for _ in range(ROUNDS[self.profile]):
             yield from self._at_once(wrote)
         with self.bench.store() as at:
@@ -96,7 +99,7 @@ class SettingUp:
                     yield Trouble(how, raised[0])
 
     def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
-        """Yield what is shown after a process was killed at one call of its driver."""
+        """Yield the troubles after a process was killed at one call of its driver."""
         self.tried += 1
         self.kills += 1
         how = f"set up by a process that is killed at call {place + 1} of its driver, and again"

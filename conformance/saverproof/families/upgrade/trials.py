@@ -1,4 +1,6 @@
-"""Programs of which each release takes a part, on one store, and what a release shows of it."""
+"""Plays programs of which each release takes a part, on one store, and reads what a release
+shows.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _RAISES = "step raises "
 
 
 class Which(StrEnum):
-    """Which of the two releases."""
+    """One of the two releases."""
 
     OLD = "old"
     NEW = "new"
@@ -35,10 +37,11 @@ class Which(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Who takes which steps of a program, and who is asked at the end.
+    """Which release takes which steps of a program, and which ones are asked at the end.
 
-    Each of ``parts`` gives of a program of so many steps up to where it goes. In a part of several
-    roles both stay open, and take turns.
+    Each of ``parts`` has the releases that take it, and a function from the number of the program's
+    steps to the number at which the part ends. In a part with both releases, both keep the store
+    open, and take turns.
     """
 
     parts: tuple[tuple[tuple[Which, ...], Callable[[int], int]], ...]
@@ -63,7 +66,7 @@ SIDE_BY_SIDE = Handover((((Which.OLD, Which.NEW), _whole),), (Which.NEW, Which.O
 
 @dataclass(slots=True)
 class Playing:
-    """One program under way on a store, its threads named apart from those of others."""
+    """One program under way on a store. The names of its threads have a prefix of their own."""
 
     program: Program
     name: str
@@ -72,10 +75,10 @@ class Playing:
     shown: dict[str, str] = field(default_factory=dict)
     raised: dict[str, str] = field(default_factory=dict)
     versions: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The versions of each checkpoint that was put, by its id: those of channels, those seen."""
+    """The channel versions, and the versions seen, of each checkpoint that was put, by its id."""
 
     def go_on(self, players: Sequence[ReleaseProcess], store: str, upto: int) -> None:
-        """Take the steps up to that one, the players in turns."""
+        """Take the steps up to number ``upto``, with the releases in turns."""
         for step in written(self.program)[self.taken : upto]:
             player = players[self.taken % len(players)]
             self.taken += 1
@@ -100,8 +103,8 @@ class Playing:
             self.raised[f"{_RAISES}({self.taken})"] = str(refusal)
 
     def look(self, player: ReleaseProcess, store: str) -> dict[str, str]:
-        """Return what the player shows of the program, by names that do not depend on whose
-        it is.
+        """Return the facts that a release shows of the program. Their names are the same for all
+        stores.
         """
         asked = questions(self.program, self.name)
         shown: dict[str, str] = dict(self.raised)
@@ -113,7 +116,9 @@ class Playing:
         return shown
 
     def _without_versions(self, name: str, text: str) -> str:
-        """Each release makes versions of its own: what matters is that they stay what they were."""
+        """Return a placeholder for versions that are as they were put, since each release makes
+        versions of its own; any other text is returned unchanged.
+        """
         for put in self.versions.items():
             identifier, made = put
             for kind, known in zip(("channel_versions", "versions_seen"), made, strict=True):
@@ -124,7 +129,9 @@ class Playing:
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A fact that no release alone shows so: ``expected`` are the texts that they show."""
+    """A fact that neither release shows of its own store: ``expected`` are the texts that they show
+    there.
+    """
 
     program: Program
     fact: str
@@ -134,13 +141,13 @@ class Odd:
 
 
 NOTHING = "nothing"
-"""Stands for a fact that is not shown at all."""
+"""The text of a fact that is not shown at all."""
 
 
 def odd_facts(
     program: Program, reader: Which, shown: ProgramFacts, old: ProgramFacts, new: ProgramFacts
 ) -> Iterator[Odd]:
-    """Yield what is shown otherwise than each of the releases shows it of what it wrote alone."""
+    """Yield the facts that differ from what either release shows of its own store."""
     # An exception explains what is not shown for it.
     names = sorted({*old, *new, *shown}, key=lambda name: (" raises " not in name, name))
     for name in names:
@@ -152,7 +159,7 @@ def odd_facts(
 
 @dataclass(slots=True)
 class ReleaseBench:
-    """Both releases, and where stores are made for them."""
+    """Both releases, and the folder in which their stores are made."""
 
     target: Target
     folder: Path
@@ -162,13 +169,13 @@ class ReleaseBench:
 
     @contextmanager
     def store(self) -> Iterator[Workspace]:
-        """An empty store."""
+        """Make an empty store."""
         with fresh_workspace(self.folder, self.target) as workspace:
             yield workspace
 
     @contextmanager
     def opened(self, roles: Sequence[Which], at: Workspace) -> Iterator[str]:
-        """The store, open in these releases, under the name that they know it by."""
+        """Open a store in these releases. Yields the name by which the releases know it."""
         self._stores += 1
         name = f"store {self._stores}"
         for role in roles:
@@ -203,9 +210,10 @@ class ReleaseBench:
 
 @dataclass(slots=True)
 class Alone:
-    """What each of the releases shows of what it wrote alone; programs that one refuses are out.
+    """What each release shows of programs that it wrote alone. Programs that one of them refuses
+    are left out.
 
-    ``refusal`` is what the first of these raised.
+    ``refusal`` is the error of the first refused program.
     """
 
     programs: list[Program]
@@ -215,7 +223,7 @@ class Alone:
 
     @classmethod
     def of(cls, bench: ReleaseBench, programs: Sequence[Program]) -> Alone:
-        """Have both releases play."""
+        """Have both releases play the programs, each on its own store."""
         (old,) = bench.shown(ALL_OLD, programs)
         return cls.beside(bench, programs, old)
 
@@ -223,7 +231,7 @@ class Alone:
     def beside(
         cls, bench: ReleaseBench, programs: Sequence[Program], old: Sequence[ProgramFacts]
     ) -> Alone:
-        """Have the new release play; what the old one shows is known."""
+        """Have only the new release play the programs; what the old one shows is given."""
         (new,) = bench.shown(ALL_NEW, programs)
         rows = [
             row for row in zip(programs, old, new, strict=True) if not any(map(refusal_of, row[1:]))
@@ -234,18 +242,18 @@ class Alone:
         )
 
     def only(self, wanted: Callable[[Program], bool]) -> Alone:
-        """Return what is known of some of the programs."""
+        """Return the same for those programs that are wanted."""
         rows = [
             row for row in zip(self.programs, self.old, self.new, strict=True) if wanted(row[0])
         ]
         return Alone([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
 
     def odd(self, reader: Which, shown: Sequence[ProgramFacts]) -> Iterator[Odd]:
-        """Yield what is shown otherwise than either shows it."""
+        """Yield the facts that differ from what either release shows."""
         for program, seen, old, new in zip(self.programs, shown, self.old, self.new, strict=True):
             yield from odd_facts(program, reader, seen, old, new)
 
 
 def refusal_of(shown: ProgramFacts) -> str:
-    """Return what the first step raised that did; "" if none did."""
+    """Return the error of the first step that raised; "" if none did."""
     return next((text for name, text in shown.items() if name.startswith(_RAISES)), "")
