@@ -17,7 +17,7 @@ class Status(StrEnum):
     FAILING = "still failing"
     UNCLEAR = "cannot run"
     NOT_SEEN = "not seen again"
-    """The flaw depends on timing, so that not seeing it proves nothing."""
+    """The flaw depends on timing, so it may still be there although it was not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,11 @@ class Blame:
     program: Any = None
     reproducer: str = ""
     fatal: str = ""
-    """The kind of the step that was not survived, if the family can be judged without it."""
+    """The kind of the step in which the process died, if the family can be judged without such
+    steps.
+    """
     of_one_contract: bool = False
-    """True if steps of that kind are there for one contract alone, as `delete_thread` is not."""
+    """True if steps of that kind serve one contract alone. `delete_thread` serves several."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -74,7 +76,7 @@ class Blame:
 
     @classmethod
     def first(cls, table: FamilyTable, journal: Sequence[Any]) -> Self:
-        """Blame the family's first contract, because the journal does not tell its contracts
+        """Blame the family's first contract, since the journal does not tell its contracts
         apart.
         """
         return cls(contract=table.contracts[0].id, program=list(journal))

@@ -18,11 +18,8 @@ def tell_of_axes(
     heavy: bool,
     broken: Sequence[str] = (),
 ) -> None:
-    """Report the points that were touched. Mark contracts about points that were not as not
-    exercised.
-
-    What is ``broken`` is then in the way: the programs reach all points of a saver that keeps what
-    it is given.
+    """Report the points that were touched. Mark contracts about other points as not exercised,
+    because of what is ``broken``: on a saver without flaws the programs reach all points.
     """
     account = AxisAccount(tally.plan.family, able, heavy, touched)
     tally.sections["axes"] = account.as_data()

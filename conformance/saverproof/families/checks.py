@@ -70,8 +70,8 @@ class CheckContext:
 
 
 Check = Callable[[CheckContext], None]
-"""A function that checks one contract on an empty store. If it reports nothing, the contract was
-not exercised; if it raises, the contract is unknown.
+"""A function that checks one contract on an empty store. If it reports nothing, the contract counts
+as not exercised; if it raises, the contract is unknown.
 """
 
 
@@ -146,14 +146,14 @@ class CheckFamily:
         return ReplayAnswer(Status.FIXED, "the check finds nothing wrong")
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Blame the contract whose check was not survived."""
+        """Blame the contract during whose check the process died."""
         last = journal[-1]
         return Blame(contract=last["check"], program=last)
 
     def _checked(
         self, plan: ItemPlan, target: Target, contract: str
     ) -> tuple[CheckContext, str | None]:
-        """Run a check, and return its context and, if it raised, why nothing is known."""
+        """Run a check, and return its context. If it raised, return also why nothing is known."""
         apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)
         with loop_for(plan.api) as loop, Store(target, Path(plan.folder), loop, apis) as store:
             context = CheckContext(store, plan)

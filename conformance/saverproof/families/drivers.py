@@ -1,4 +1,6 @@
-"""The database drivers whose calls are failed: known and loaded ones, and those of a target."""
+"""Finds the database drivers whose calls are failed: known and loaded ones, and those of a
+target.
+"""
 
 from __future__ import annotations
 

@@ -39,5 +39,5 @@ class Family(Protocol):
         """Blame a contract for a saver that ended or hung the process that judged it.
 
         ``journal`` holds the lines that were written to ``plan.journal``, at least one. The last
-        one says what was not survived.
+        one names the step in which the process died.
         """

@@ -56,8 +56,8 @@ def replay(recorded: Recorded, progress: Progress) -> ReplayAnswer:
 def is_spent(nothing: None, progress: Progress) -> bool:
     """Return whether this process cannot be used for another item.
 
-    That is so if a thread that was given up still runs, or one whose calls cannot be failed, or if
-    descriptors were left open: in the next item none may be free any more.
+    That is so if a thread that was given up still runs, if a thread's system calls cannot be
+    failed, or if descriptors were left open: the next item might find none free.
     """
     return any_left() or any_covered() or descriptors.are_left()
 

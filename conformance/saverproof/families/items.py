@@ -35,7 +35,7 @@ class ItemPlan:
     budget_s: float | None = None
     """The seconds after which everything that can be left out is left out; None for no limit."""
     without: tuple[str, ...] = ()
-    """The kinds of steps that no program takes, because the process did not survive one of each."""
+    """The kinds of steps that no program takes, because the process died in one of each."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -1,4 +1,4 @@
-"""Read what a finding has recorded of growing counts, so that they can be counted again."""
+"""Reads what a finding has recorded of growing counts, so that they can be counted again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay an artefact in a process of its own, where the saver may hang or crash."""
+"""Replays an artefact in a process of its own, where the saver may hang or crash."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from saverproof_reports.steadiness import artefact_is_steady
 
 _TRIES = 3
 """Runs in which a flaw must not show before it counts as fixed: a flaw that depends on chance shows
-only now and then. The families of kills and histories make more tries of their own.
+only now and then. The families of kills and histories make more runs of their own.
 """
 _TRIES_OF_GRAPHS = 10
-"""Runs of a graph, for the same reason: its nodes run in threads. A play takes tenths of a
+"""Runs of a graph, for the same reason: its nodes run in threads. A run takes tenths of a
 second.
 """
 _HUNG = "no answer after"

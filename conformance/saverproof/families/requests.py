@@ -13,7 +13,7 @@ from saverproof.process.requests import Request, Service, as_it_is
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A recorded violation: a finding's ``program``, with the plan in which it is replayed."""
+    """A recorded violation: a finding's ``program``, with the plan by which it is replayed."""
 
     plan: ItemPlan
     contract: str

@@ -1,4 +1,4 @@
-"""The tally of one item: what judging it adds up to, in every family."""
+"""The tally of one item: the results of judging it, in every family."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keep_plainest(known: dict[str, R], name: str, shown: R) -> None:
 
 
 def hidden(why: str, behind: str) -> str:
-    """Say why a contract is unknown which is hidden by the breach of another one."""
+    """Return why a contract is unknown that is hidden by the breach of another one."""
     return f"{why}: {behind} stands in the way"
 
 
@@ -54,7 +54,8 @@ def tell_nobody(figures: dict[str, Any]) -> None:
 
 @dataclass(slots=True)
 class Tally:
-    """The sum of what is found while a plan is judged. Only ``outcome`` decides what it comes to.
+    """The results of judging a plan, while they are collected. Only ``outcome`` decides the
+    verdicts.
 
     Attributes:
         plan: the plan that is judged.

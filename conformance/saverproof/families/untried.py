@@ -1,4 +1,4 @@
-"""Say why no layer of faults reached a saver, for the headline of a run."""
+"""Says why no layer of faults reached a saver, for the headline of a run."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ _IMPORTS = (
 
 
 def reproducer(target: Target, callers: int, api: str) -> str:
-    """Return the source of a script that shows callers waiting for each other; "" if none does."""
+    """Return the source of a script that shows callers waiting for each other; "" if none shows
+    it.
+    """
     opening = opening_of(target)
     if opening is None:
         return ""
@@ -30,7 +32,7 @@ def reproducer(target: Target, callers: int, api: str) -> str:
 
 
 def script(callers: int, api: str, opening: Opening, name: str) -> str:
-    """Return the script."""
+    """Return the source of a script with so many callers."""
     lines = [
         *calling(opening, api),
         *loading_drivers(),

@@ -26,18 +26,19 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults.counters import Meetings, Met
 
 MOST = 4
-"""Callers, if the pool has room for so many. One lock shows with two of them."""
+"""The most callers at once, if the pool has room for them. Two would be enough to show one lock."""
 _ROUNDS, _ALIKE = 6, 2
-"""So often they are called at most, and so many rounds have to show that they wait for each other.
-A pool opens connections while it is used: a round in which it did so shows nothing.
+"""The most rounds of calls, and how many of them have to show that the callers wait for each other.
+A round in which the pool opened a connection shows nothing.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """So many of ``callers`` reached the database at once, with a pool that has ``room``.
+    """How many of the ``callers`` reached the database at the same time, with a pool that has
+    ``room``.
 
-    Without a pool nobody was called. ``trouble`` says why nothing is known.
+    There are no callers if the saver has no pool. ``trouble`` says why nothing is known.
     """
 
     room: int
@@ -47,7 +48,7 @@ class AtOnce:
 
     @property
     def in_line(self) -> bool:
-        """Whether its callers wait for each other."""
+        """Whether the callers wait for each other."""
         return self.room > 1 and not self.trouble and self.at_once == 1
 
     @property
@@ -153,7 +154,7 @@ def _shows_waiting(met: Met, descriptors_before: int) -> bool:
 
 
 def _descriptors() -> int:
-    """Return how many descriptors this process has, those of connections among them."""
+    """Return how many descriptors this process has open, connections included."""
     try:
         return len(os.listdir("/proc/self/fd"))
     except OSError:

@@ -1,4 +1,4 @@
-"""To which sizes stores grow."""
+"""Says to which sizes stores grow."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from saverproof.families.cost.stores import GrowingStore
 from saverproof.savers.facts import Facts
 
 FIRST, FACTOR, FEWEST = 16, 4, 3
-"""The smallest size, how much larger each next one is, and the fewest that a law can be told by.
+"""The smallest size, the factor to each next one, and the fewest sizes from which a law can be
+told.
 
-The smallest is that of the threads which every store has; 16 and 1,024 differ by 64 times.
+Every store has as many other threads as the smallest size. 16 and 1,024 differ by a factor of 64.
 """
 _LARGEST = {"quick": 256, "default": 1_024, "deep": 4_096}
 _PATIENCE_S = {"quick": 2.0, "default": 6.0, "deep": 60.0}
-"""What it may take to let one store grow."""
+"""How many seconds one store may take to grow."""
 _CALLS_FOR_EACH = 2
-"""A put and a put_writes."""
+"""A put and a put_writes for each unit of growth."""
 _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
     {
         # Half a megabyte is what a page of a document or an image takes.
@@ -40,11 +41,15 @@ _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
 
 
 _ONE_RECORD = (16, 32, 64)
-"""Of a saver that says how it grows: that is to be told, and takes the square of the size."""
+"""The sizes for a saver that keeps a thread in one record: its cost grows with the square of the
+size, and few sizes show that.
+"""
 
 
 def sizes_of(store: type[GrowingStore], profile: str, facts: Facts) -> tuple[int, ...]:
-    """The sizes at which a store is asked, of a saver of which the probe found ``facts``."""
+    """Return the sizes at which a store is asked; ``facts`` are what the probe found out about the
+    saver.
+    """
     one_record = Capability.SEPARATE_RECORDS not in facts["capabilities"]
     if store in _OF_THEIR_OWN:
         own = _OF_THEIR_OWN[store]

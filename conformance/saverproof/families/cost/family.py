@@ -32,7 +32,7 @@ from saverproof.savers.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class CostFamily:
-    """The same questions, asked of stores of several sizes."""
+    """Asks the same questions of stores of several sizes."""
 
     table: FamilyTable = TABLE
 
@@ -43,13 +43,17 @@ class CostFamily:
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Replay a recorded cost or callers; answer whether it grows, or they wait still."""
+        """Replay a recorded cost, or recorded callers. Return whether the cost still grows, or the
+        callers still wait.
+        """
         if contract == CALLERS_AT_ONCE.id:
             return replay_callers(plan, target, data)
         return replay(plan, target, contract, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Each line of the journal says what was done, and for which contract first."""
+        """Blame the contract in the journal's last line: each line names what was done, and a
+        contract.
+        """
         last = journal[-1]
         return Blame(contract=last["contract"], steps=(last["step"],), program=last)
 
@@ -65,7 +69,7 @@ class CostJudging:
     _measured: list[CostMeasurement] = field(default_factory=list)
 
     def run(self) -> None:
-        """Let every store grow that a wanted contract speaks of."""
+        """Let every store grow that a wanted contract is about."""
         self.bench.beat = self._beat
         asked_of = {question.store for question in self._questions()}
         stores = [store for store in STORES if store in asked_of]
@@ -86,7 +90,9 @@ class CostJudging:
 
     @property
     def one_record(self) -> str:
-        """What the target says of a design in which nothing can be read or written alone."""
+        """Return the target's reason why checkpoints are not stored apart from each other; "" if it
+        declares none.
+        """
         return self.plan.facts["absent"].get(Capability.SEPARATE_RECORDS, "")
 
     def table_order(self) -> list[str]:
@@ -95,7 +101,7 @@ class CostJudging:
         return [contract.id for contract in TABLE.contracts if contract.id in wanted]
 
     def _questions(self) -> list[Question]:
-        """Return what can be asked of the saver, and is to be."""
+        """Return the questions of wanted contracts that the saver's operations allow."""
         wanted, able = self.tally.wanted, self.plan.facts["operations"][self.plan.api]
         return [
             one
@@ -117,7 +123,7 @@ class CostJudging:
         judge_callers(seen, self.plan, self.target, self.tally)
 
     def _note(self, step: str, contract: str) -> None:
-        """Write into the journal what is done next, in case the saver does not survive it."""
+        """Write into the journal what is done next, in case the process dies in it."""
         if self.plan.journal is not None:
             with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
                 journal.write(json.dumps({"step": step, "contract": contract}) + "\n")
@@ -145,7 +151,7 @@ class CostJudging:
             tally.agreed(contract, sum(len(one.sizes) for one in asked))
 
     def _missing(self, asked: Sequence[CostMeasurement]) -> list[str]:
-        """Return what should have been counted for these measurements, and was not."""
+        """Return what could not be counted for these measurements, with reasons."""
         of_answers = any(not one.question.counts_what_is_kept for one in asked)
         missing = [one.missing for one in asked if one.missing] + doubts(asked)
         return list(dict.fromkeys([*missing, *(self.bench.missing if of_answers else [])]))

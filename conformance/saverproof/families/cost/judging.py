@@ -1,4 +1,4 @@
-"""What the laws of a saver's costs say of the contracts."""
+"""Says which contracts the growth of a saver's costs breaks."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ class BrokenLaw:
     witness: str
     law: Law
     sizes: tuple[int, ...]
-    """To which the store was grown; the law has what came of that."""
+    """The sizes to which the store was grown; the law may have other sizes, which followed from
+    these.
+    """
 
     @property
     def summary(self) -> str:
-        """What the answer costs more for each item, in one line."""
+        """The additional cost of each item, in one line."""
         return f"{self.question.words} {words(self.question, self.witness, self.law)}"
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what is worse, then for what tells more."""
+        """A sort key: lower for faster growth, then for what tells more."""
         orders, names = list(GrowthOrder), list(WITNESSES)
         return -orders.index(self.law.order), names.index(self.witness)
 
 
 def words(question: Question, witness: str, law: Law) -> str:
-    """A law as the end of a sentence that begins with the question."""
+    """Return a law as the end of a sentence that begins with the question."""
     counted = WITNESSES[witness]
     match law.order:
         case GrowthOrder.CONSTANT:
@@ -47,9 +49,7 @@ def words(question: Question, witness: str, law: Law) -> str:
 
 
 def breaches(measurements: Iterable[CostMeasurement]) -> list[BrokenLaw]:
-    """Return what breaks contracts, the worst first; measurements that came to no end say
-    nothing.
-    """
+    """Return the broken laws, the worst first. Measurements that were cut short are left out."""
     found = [
         BrokenLaw(one.question, witness, law, tuple(one.sizes))
         for one in measurements
@@ -61,7 +61,9 @@ def breaches(measurements: Iterable[CostMeasurement]) -> list[BrokenLaw]:
 
 
 def doubts(measurements: Iterable[CostMeasurement]) -> list[str]:
-    """Return what grows in a small store, and perhaps not in a large one: why nothing is held."""
+    """Return, in words, the counts that grow in a small store and perhaps not in a large one. They
+    keep a contract from being held.
+    """
     return [
         f"{one.question.words} {words(one.question, witness, law)}; its planner chose so, and may "
         "choose otherwise in a larger store"
@@ -72,5 +74,5 @@ def doubts(measurements: Iterable[CostMeasurement]) -> list[str]:
 
 
 def table(sizes: Sequence[int], counts: Sequence[int]) -> str:
-    """Counts at sizes, in one line."""
+    """Return the counts at their sizes, in one line."""
     return "; ".join(f"{count:,} at {size:,}" for size, count in zip(sizes, counts, strict=True))

@@ -1,4 +1,4 @@
-"""How much a store keeps: in its files, in its server, or in memory."""
+"""Counts the bytes that a store keeps: in its files, in its server, or in memory."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import ServerUnavailable
 
 _GRAIN = 32_768
-"""What Python's own tables and frames take differs by a few hundred bytes from run to run."""
+"""Memory is counted in steps of so many bytes: Python's own tables and frames differ by a few
+hundred from run to run.
+"""
 
 
 class NotCounted(Exception):  # noqa: N818 - named by what happened
-    """What the store keeps lies where nothing counts it; the text says so."""
+    """The store keeps its data where nothing can count it; the text says where."""
 
 
 @contextmanager
 def memory_of(target: Target, questions: Iterable[Question]) -> Iterator[bool]:
-    """Follow what is allocated, where that is what the target keeps and a question is about it;
-    tells whether it is what it keeps.
+    """Trace allocations, if the target keeps its data in memory and a question is about the store's
+    size. Yields whether the target keeps its data in memory.
     """
     asked = not target.durable and any(one.counts_what_is_kept for one in questions)
     followed = asked and not tracemalloc.is_tracing()
@@ -40,7 +42,7 @@ def memory_of(target: Target, questions: Iterable[Question]) -> Iterator[bool]:
 
 @dataclass(frozen=True, slots=True)
 class KeptMemory:
-    """The bytes of memory that Python holds more than at first, in steps of ``_GRAIN``."""
+    """The bytes of memory that Python holds beyond those at the start, in steps of ``_GRAIN``."""
 
     first: int = field(default_factory=lambda: _traced())
 
@@ -56,10 +58,10 @@ class KeptOutside:
     store: Store
 
     def now(self) -> int:
-        """Return the bytes that are kept now; the store is closed for it, and opened again.
+        """Return the bytes that are kept now. The store is closed for this, and opened again.
 
         Raises:
-            NotCounted: they lie elsewhere, or the server does not tell.
+            NotCounted: the data lies elsewhere, or the server does not tell its size.
             OpeningError: closing or opening raised.
         """
         self.store.close()
@@ -83,7 +85,7 @@ def _traced() -> int:
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file; 0 for what is none, or is gone again."""
+    """Return the bytes of a file; 0 if it is no file, or is gone."""
     try:
         return path.stat().st_size if path.is_file() else 0
     except FileNotFoundError:

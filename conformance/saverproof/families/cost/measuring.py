@@ -33,17 +33,18 @@ from saverproof_faults import WITHOUT_HOOKS
 from saverproof_faults.counters import Counted, Meter
 
 TIMES = 3
-"""So often a question is asked at each size; the middle count is taken. What a store does now and
-then for many operations (a checkpoint of its journal, a larger table) is left out by that.
+"""How often a question is asked at each size; the middle count is taken. So work that a store does
+once for many operations (a checkpoint of its journal, a larger table) is left out.
 """
 
 
 @dataclass(slots=True)
 class CostMeasurement:
-    """What the answers to one question cost at ``sizes``: for each witness a count for each.
+    """The costs of one question's answers at ``sizes``: for each witness one count at each size.
 
-    ``extents`` are the sizes as the law has them, where those are only known when the store is
-    there. ``trouble`` says why it was not asked to the end, ``missing`` why nothing was counted.
+    ``extents`` are the sizes for the law, if they are only known once the store is there.
+    ``trouble`` says why the question was not asked at all sizes, ``missing`` why nothing was
+    counted.
     """
 
     question: Question
@@ -55,14 +56,16 @@ class CostMeasurement:
 
     @property
     def slows_growing(self) -> bool:
-        """Whether it is known to take longer and longer to let the store grow further."""
+        """Whether a put or put_writes is known to take longer as the store grows, so that growing
+        it further would take too long.
+        """
         if self.trouble or self.question.ask not in GROWING or len(self.sizes) < FEWEST:
             return False
         return any(self.question.is_broken_by(*law) for law in self.laws.items())
 
     @property
     def laws(self) -> Mapping[str, Law]:
-        """The law of each witness that counted anything, and was there at all sizes."""
+        """The law of each witness that counted anything, at all sizes."""
         return {
             name: law_of(self.extents, counts, WITNESSES[name].slack)
             for name, counts in self.counts.items()
@@ -72,9 +75,9 @@ class CostMeasurement:
 
 @dataclass(slots=True)
 class CostBench:
-    """The saver of a plan, opened anew for each store that grows.
+    """Measures the saver of a plan, which is opened anew for each store that grows.
 
-    ``calls`` and ``seconds`` are what the saver was asked for, and spent on it.
+    ``calls`` and ``seconds`` are the calls of the saver, and the time spent in them.
     """
 
     plan: ItemPlan
@@ -87,7 +90,7 @@ class CostBench:
 
     @property
     def missing(self) -> list[str]:
-        """What was not counted although it should have been, each with the reason."""
+        """What could not be counted although it should have been, each with the reason."""
         reasons = dict.fromkeys(self._unavailable.values())
         if self._seen["unseen"]:
             reasons["what passes over connections that are opened for one call is not counted"] = (
@@ -136,7 +139,9 @@ class CostBench:
         return measurements
 
     def _server_of(self, store: Store, stack: ExitStack) -> WorkForAnswers | None:
-        """Who asks the server of a store what it does; None if nobody can."""
+        """Return what asks the server of a store about its work; None if the server does not
+        tell.
+        """
         try:
             return stack.enter_context(work_for_answers(store))
         except NotTold as reason:
@@ -144,23 +149,24 @@ class CostBench:
             return None
 
     def saw(self, counted: Counted) -> None:
-        """Take note of how a saver works."""
+        """Record how the saver worked for an answer."""
         unseen = counted.remote and not counted.connections
         self._seen.update(counted.counts, remote=counted.remote, unseen=unseen)
 
     def saw_in_server(self, counts: Mapping[str, int]) -> None:
-        """Take note of what its server did."""
+        """Record what the saver's server did."""
         self._seen.update(counts)
 
     def cannot_tell(self, reason: NotTold) -> None:
-        """Take note that a server does not tell what it does."""
+        """Record that a server does not tell what it does."""
         self._unavailable["unindexed"] = str(reason)
 
 
 class VersionsAlike(AskedSaver):
-    """Gives versions that are as long as each other: savers draw a part of them, as
-    `random.random`, whose text has 16 to 20 digits. Of three counts that differ by that, a message
-    that a driver sends or not in each would make another one the middle.
+    """A saver whose versions all have the same length.
+
+    Savers often append `random.random` to a version, whose text has 16 to 20 digits. The counts of
+    equal calls would differ by that length, and another one could be the middle.
     """
 
     def get_next_version(self, current: Any, channel: Any) -> Any:
@@ -172,13 +178,17 @@ class VersionsAlike(AskedSaver):
 
 
 def _drawn_each_time() -> float:
-    """A number of the usual length; savers count on, so that versions differ all the same."""
+    """Return a number of the usual length. The versions differ nevertheless, because savers count
+    up.
+    """
     return 0.8444218515250481
 
 
 @contextmanager
 def _the_same_each_time() -> Iterator[None]:
-    """Ids lie at the same places of an index in each run, and what savers draw is the same."""
+    """Make each run alike: ids have the same places in an index, and random numbers are the
+    same.
+    """
     Chain.numbers = itertools.count(1)
     before = random.getstate()
     random.seed(0)
@@ -200,7 +210,7 @@ class CostAsking:
     def grow(
         self, store: GrowingStore, sizes: Sequence[int], measurements: Sequence[CostMeasurement]
     ) -> None:
-        """Let the store grow to each size, and ask there what is to be asked."""
+        """Let the store grow to each size, and ask the questions there."""
         for size in sizes:
             store.grow(size)
             for measurement in measurements:
@@ -236,7 +246,9 @@ class CostAsking:
                 measurement.counts.setdefault(name, []).append(count)
 
     def _costs(self, question: Question, store: GrowingStore, size: int) -> Mapping[str, int]:
-        """Return what an answer costs, in this process and in the server; nothing if it is none."""
+        """Return the cost of an answer, in this process and in the server; nothing if it is no
+        right answer.
+        """
         counted = self._counted(question, store, size)
         if not counted:
             return {}
@@ -260,7 +272,7 @@ class CostAsking:
     def _counted(
         self, question: Question, store: GrowingStore, size: int
     ) -> list[Mapping[str, int]]:
-        """Return what the answers cost, one by one; nothing if they are none."""
+        """Return the costs of several answers, one by one; nothing if they are no right answers."""
         counted = []
         # What is done once, such as compiling a statement, is not what an answer costs. Threads
         # that are made to be removed are as much alike as can be.

@@ -1,4 +1,4 @@
-"""Find the pool of connections that a saver keeps, if it does."""
+"""Finds the pool of connections that a saver keeps, if it has one."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 _ROOM = ("max_size", "maxsize", "max_connections", "get_max_size", "size")
-"""How pools call the number of connections that they have room for: psycopg, aiomysql and asyncmy,
-redis, asyncpg, SQLAlchemy.
+"""The names under which pools keep the number of their connections: of psycopg, aiomysql and
+asyncmy, redis, asyncpg, SQLAlchemy.
 """
 _DEEP, _MANY = 6, 20_000
-"""How far, and at how many objects, it is looked: a pool may lie behind a client or an engine."""
+"""How deep the search for a pool goes, and how many objects it looks at: a pool may be behind a
+client or an engine.
+"""
 _ELSEWHERE = (type, ModuleType, FunctionType, asyncio.AbstractEventLoop, threading.Thread)
-"""What leads to everything in the process."""
+"""Types that the search does not enter, because they lead to everything in the process."""
 
 
 def room_of(saver: Any) -> int:
-    """Return the room of the largest pool of connections that the saver refers to; 0 for none."""
+    """Return the room of the largest pool of connections that the saver refers to; 0 if there is
+    none.
+    """
     seen = {id(saver)}
     now, largest = [saver], 0
     for _ in range(_DEEP):
@@ -34,7 +38,7 @@ def room_of(saver: Any) -> int:
 
 
 def _room(thing: Any) -> int:
-    """Return how many connections a thing has room for; 0 if it is no pool."""
+    """Return how many connections an object has room for; 0 if it is no pool."""
     if not type(thing).__name__.endswith("Pool"):
         return 0
     for name in _ROOM:

@@ -1,4 +1,6 @@
-"""Which question is asked of which store, what its cost may do there, and for which contract."""
+"""The questions: which one is asked of which store, how its cost may grow, and for which
+contract.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ Ask = Callable[[GrowingStore, int], Any]
 Allowed = Mapping[str, GrowthOrder]
 _ANSWERS = WITNESSES.keys() - {KEPT}
 FLAT: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS, GrowthOrder.LOGARITHMIC))
-"""As an index grows, or not at all."""
+"""The cost may grow as an index does, or not at all."""
 _LINEAR: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS - {"memory"}, GrowthOrder.LINEAR))
-"""With how much there is to do; what is read or written meanwhile may be held in memory."""
+"""The cost may grow with the amount of work; memory is not counted, as what is read or written may
+be held there meanwhile.
+"""
 _ROUND_TRIPS: Allowed = MappingProxyType(
     {**_LINEAR, "calls": GrowthOrder.LOGARITHMIC, "statements": GrowthOrder.LOGARITHMIC}
 )
@@ -49,17 +53,17 @@ _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
         stores.DeltaChat: "step of a chat in a delta channel",
     }
 )
-"""What there is one more of when a store has grown by one."""
+"""The unit of growth of each store, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that is asked of a store at each size.
+    """A question that is asked of a store at each size.
 
-    ``answers`` says whether an answer is one at all: what a saver does not give costs nothing.
-    ``allowed`` has for each witness the fastest growth that keeps the contract; one that is not
-    there is not looked at. Where one more of what grows adds less than ``tolerated`` of any, it is
-    as good as nothing. ``needs`` is the operation without which nobody can ask.
+    ``answers`` says whether an answer is a right one: an answer that a saver does not give costs
+    nothing. ``allowed`` has for each witness the fastest growth that keeps the contract; other
+    witnesses are not judged. If one more item adds less than ``tolerated`` to a count, the growth
+    is ignored. ``needs`` is the operation that the question needs.
     """
 
     contract: str
@@ -72,35 +76,39 @@ class Question:
 
     @property
     def name(self) -> str:
-        """Under which it is recorded."""
+        """The name under which the question is recorded."""
         return f"{self.store.__name__}.{self.ask.__name__}"
 
     @property
     def words(self) -> str:
-        """What is asked."""
+        """The question in words."""
         return str(self.ask.__doc__)
 
     @property
     def item(self) -> str:
-        """What there is one more of when the store has grown by one."""
+        """The store's unit of growth, in words."""
         return _ITEMS[self.store]
 
     @property
     def counts_what_is_kept(self) -> bool:
-        """Whether nothing is asked, and the store itself is looked at."""
+        """Whether nothing is asked, and the size of the store itself is counted."""
         return self.ask is stores.kept
 
     @property
     def removes(self) -> bool:
-        """Whether it is asked of a thread that is made for it."""
+        """Whether the question is asked of a thread that is made for it."""
         return self.ask in _OF_DOOMED
 
     def is_broken_by(self, witness: str, law: Law) -> bool:
-        """Return whether a count grows faster than the contract allows, whatever a planner does."""
+        """Return whether a count grows faster than the contract allows, and no query planner can
+        change that.
+        """
         return witness not in PLANNED and self._exceeds(witness, law)
 
     def is_doubted_by(self, witness: str, law: Law) -> bool:
-        """Return whether a count grows that a planner might keep from it in a larger store."""
+        """Return whether a count grows that a query planner might not let grow in a larger
+        store.
+        """
         return witness in PLANNED and self._exceeds(witness, law)
 
     def _exceeds(self, witness: str, law: Law) -> bool:
@@ -140,16 +148,22 @@ def _has_all_since(answer: Any, size: int) -> bool:
 
 _ELSEWHERE = (stores.Checkpoints, stores.Threads, stores.Namespaces)
 _IN_PAGES = 0.5
-"""Of calls for each item: one or more is the N+1 query, one for eight or thirty-two a page."""
+"""Calls for each item. One or more is the N+1 query; one for eight or thirty-two items is
+paging.
+"""
 _TWICE = 2.0
-"""Of bytes for each byte: kept once, with what an index and half-empty pages add, and not twice."""
+"""Bytes kept for each byte of a value: less than two, as indexes and half-empty pages add to a
+value that is kept once.
+"""
 
 _A_REST = 16_384.0
-"""Of bytes for each round, in which eight times as many come and go: files grow in strides."""
+"""Bytes that may stay after each round, in which eight times as many are written and removed: files
+grow in strides.
+"""
 
 
 def _removing(contract: str, ask: Ask, needs: str) -> tuple[Question, ...]:
-    """Return the questions whether a removal costs what is removed, whatever is beside it."""
+    """Return the questions that show whether a removal costs only as much as is removed."""
     return (
         Question(contract, stores.Threads, ask, needs=needs),
         Question(contract, stores.ThreadSize, ask, allowed=_LINEAR, needs=needs),
@@ -200,8 +214,8 @@ _OF_DOOMED = frozenset(
     {stores.delete_thread, stores.delete_for_runs, stores.prune, stores.copy_thread}
 )
 WHATEVER_THE_DESIGN = frozenset({cost.SPACE_GIVEN_BACK.id})
-"""Contracts that a store of one record keeps as any other does."""
+"""Contracts that also a store of one record for each thread has to keep."""
 GROWING = frozenset({stores.put, stores.put_writes})
-"""What is done to let stores grow, too."""
+"""The operations with which stores are grown."""
 BY_NAME: Mapping[str, Question] = MappingProxyType({one.name: one for one in QUESTIONS})
 STORES: tuple[type[GrowingStore], ...] = tuple(dict.fromkeys(one.store for one in QUESTIONS))

@@ -15,7 +15,7 @@ _WIDTH = 1_200
 
 
 def finding(plan: ItemPlan, target: Target, broken: Sequence[BrokenLaw]) -> Finding:
-    """A broken contract as the report has it: the worst breach first."""
+    """Return a broken contract as a finding of the report: the worst breach first."""
     worst = broken[0]
     law, question = worst.law, worst.question
     observed = [f"{breach.summary}: {counts(breach)}" for breach in broken]
@@ -41,12 +41,12 @@ def _verb(breach: BrokenLaw) -> str:
 
 
 def counts(breach: BrokenLaw) -> str:
-    """The counts at each size."""
+    """Return the counts at each size."""
     return table(breach.law.sizes, breach.law.counts)
 
 
 def program(breach: BrokenLaw) -> dict[str, Any]:
-    """A breach as JSON, for artefacts."""
+    """Return a breach as JSON, for artefacts."""
     return {
         "question": breach.question.name,
         "witness": breach.witness,
@@ -56,7 +56,7 @@ def program(breach: BrokenLaw) -> dict[str, Any]:
 
 
 def laws_as_data(measurements: Iterable[CostMeasurement], api: str) -> list[dict[str, Any]]:
-    """Every law that was measured, for the report."""
+    """Return every measured law as data for the report."""
     return [
         {
             "contract": one.question.contract,

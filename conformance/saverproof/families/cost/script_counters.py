@@ -1,4 +1,4 @@
-"""How a script counts: for each witness the source of ``counted(ask)``, which gives a number."""
+"""The source of ``counted(ask)`` for each witness: a script's function that returns a count."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def counted(ask):
     ask()
     return sum(amount - before.get(name, 0) for name, amount in moved().items())
 """
-"""What passes over connections does not stand in /proc/self/io. The kernel is asked about each of
-them, so that drivers written in C are seen, too.
+"""/proc/self/io does not count what passes over connections. The kernel is asked about each
+connection, so that drivers written in C are counted, too.
 """
 _SYSTEM_CALLS = """
 def made():
@@ -61,7 +61,7 @@ def counted(ask):
     ask()
     return made() - before - {own}
 """
-"""The call that asks how many there were has ended, and counts, when it is asked again."""
+"""The read of the counter is itself a system call, and is counted at the next read."""
 _IN_SQLITE = """
 total, connect = 0, sqlite3.connect
 def happened(*_):
@@ -90,8 +90,8 @@ def kept(path):
 
 
 def loading_drivers() -> list[str]:
-    """Return lines that load the drivers which this process has loaded: only calls of drivers that
-    are loaded by then are counted, and a target may import its own when it is called.
+    """Return lines that import the drivers which this process has loaded: only calls of loaded
+    drivers are counted, and a target may import its driver later.
     """
     loaded = {
         module

@@ -1,4 +1,6 @@
-"""Standalone scripts that count what an answer costs in two stores, a small one and a large one."""
+"""Writes standalone scripts that count the cost of an answer in a small store and in a large
+one.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import first_to_complain
 
 _TRIED = 3
-"""Breaches of one contract for which a script is tried: each lets two stores grow."""
+"""How many breaches of one contract are tried for a script: each lets two stores grow."""
 _REOPENED = """
 class Reopened:
     def __getattr__(self, name):
         return getattr(self.saver, name)
 """
-"""The saver that is open at the moment, under one name: what a server has done for it is told once
-it is closed.
+"""A single name for whichever saver is open: it is closed and opened again, since a server tells
+its work only then.
 """
 _IMPORTS = (
     "import itertools",
@@ -38,7 +40,9 @@ _IMPORTS = (
 
 
 def reproducer(target: Target, broken: Sequence[BrokenLaw], api: str) -> str:
-    """The source of a script that counts the same at two sizes; "" if none shows it."""
+    """Return the source of a script that counts the same at two sizes; "" if no script shows the
+    growth.
+    """
     opening = opening_of(target)
     if opening is None:
         return ""
@@ -52,7 +56,7 @@ def reproducer(target: Target, broken: Sequence[BrokenLaw], api: str) -> str:
 
 
 def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
-    """The script."""
+    """Return the source of a script."""
     question, law = breach.question, breach.law
     large = _large(breach)
     fewest, most = law.counts[0], law.counts[breach.sizes.index(large)]
@@ -75,7 +79,7 @@ def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
 
 
 def _large(breach: BrokenLaw) -> int:
-    """The first size at which there is growth that cannot be mistaken, else the last."""
+    """Return the first size at which the growth is unmistakable, else the last size."""
     law = breach.law
     slack = max(2 * WITNESSES[breach.witness].slack, law.counts[0])
     plain = (
@@ -87,19 +91,19 @@ def _large(breach: BrokenLaw) -> int:
 
 
 def _stores(store: type[GrowingStore]) -> list[type]:
-    """The classes that a store is made of, the plainest first."""
+    """Return the classes that make up a store, the plainest first."""
     return [one for one in reversed(store.__mro__) if issubclass(one, GrowingStore)]
 
 
 def _definitions(question: Question) -> list[str]:
-    """Return what the body of ``measured`` uses."""
+    """Return the definitions that the body of ``measured`` uses."""
     if question.counts_what_is_kept:
         return ["def cost(saver, size):", f"    {question.store.__name__}(saver).grow(size)"]
     return [*source_of(question.ask), *(source_of(doom) if question.removes else [])]
 
 
 def _measured(breach: BrokenLaw, opening: Opening, api: str) -> list[str]:
-    """The body of ``measured``."""
+    """Return the body of ``measured``."""
     question = breach.question
     if question.counts_what_is_kept:
         keeping = with_saver(opening, api, lambda saver: [f"cost({saver}, size)"])
@@ -110,7 +114,9 @@ def _measured(breach: BrokenLaw, opening: Opening, api: str) -> list[str]:
 
 
 def _kept(opening: Opening) -> str:
-    """An expression for the bytes that are kept in files, and in the server if there is one."""
+    """Return an expression for the bytes that are kept in files, and in the server if there is
+    one.
+    """
     if not opening.server:
         return "kept(path)"
     return f"kept(path) + {opening.server}.bytes_kept(dsn_for({opening.server}, path))"

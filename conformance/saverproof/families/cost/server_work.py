@@ -1,4 +1,4 @@
-"""How much a server does for an answer: what it counts while the store is open for that alone."""
+"""Counts a server's work for one answer, while the store is opened for that answer alone."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from saverproof_faults.servers.kinds import ServerWork
 
 
 class NotTold(Exception):  # noqa: N818 - named by what happened
-    """The server does not tell what it does; the text says so."""
+    """The server does not tell what it does; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkForAnswers:
-    """Asks the server of a store what it has done for an answer."""
+    """Asks the server of a store about its work for an answer."""
 
     store: Store
     work: ServerWork
 
     def counted(self, question: Question, store: GrowingStore, size: int) -> Mapping[str, int]:
-        """Return what one more answer costs the server; opening the store, and what the saver does
-        once for that, is no part of it.
+        """Return what one more answer costs the server, without what it costs to open the store and
+        to use the saver for the first time.
 
         Raises:
             NotTold: the server does not tell.
@@ -40,7 +40,7 @@ class WorkForAnswers:
     def _answers(
         self, times: int, question: Question, store: GrowingStore, size: int
     ) -> Mapping[str, int]:
-        """Return what the server does for a store that is opened, asked so often, and closed."""
+        """Return the server's work for a store that is opened, asked so often, and closed."""
         if question.removes:
             doom(store)
         try:
@@ -59,7 +59,7 @@ class WorkForAnswers:
 
 @contextmanager
 def work_for_answers(store: Store) -> Iterator[WorkForAnswers | None]:
-    """What asks the server of a store; None if its target has none.
+    """Yield what asks the server of a store; None if its target has none.
 
     Raises:
         NotTold: the server does not tell.

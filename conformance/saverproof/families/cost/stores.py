@@ -13,7 +13,8 @@ from saverproof.families.chain import Chain
 
 
 class GrowingStore:
-    """``asked`` is the chain that questions are about, ``beside`` one that nobody asks about.
+    """A store that grows. ``asked`` is the chain that questions are about, ``beside`` another
+    chain.
 
     ``grow`` lets the store grow to a size. ``doomed`` is a chain of ``doomed_size`` checkpoints
     that the next question removes, prunes or copies.
@@ -154,7 +155,7 @@ class Rounds(GrowingStore):
             self.remove(chain)
 
     def filled(self) -> Chain:
-        """A chain of 16 checkpoints, each with a value of 8 KiB of its own and a write."""
+        """Return a chain of 16 checkpoints, each with a value of 8 KiB of its own and a write."""
         chain = self.begun()
         for number in range(16):
             content = random.Random(16 * self.rounds + number).randbytes(4_096).hex()
@@ -170,14 +171,14 @@ class Rounds(GrowingStore):
 
 
 class RoundsOfRuns(Rounds):
-    """The same by runs."""
+    """Checkpoints come and go by runs, in ever more rounds."""
 
     def remove(self, chain: Chain) -> None:
         self.saver.delete_for_runs([f"run-{chain.thread}"])
 
 
 class RoundsOfPruning(Rounds):
-    """The same in one thread, which is pruned."""
+    """Checkpoints of one thread come and are pruned, in ever more rounds."""
 
     def begun(self) -> Chain:
         return self.beside

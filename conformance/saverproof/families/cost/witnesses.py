@@ -1,4 +1,4 @@
-"""What is counted, in words, and which differences of it mean nothing."""
+"""The counted quantities, in words, and the differences in them that mean nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Something that is counted: ``verb`` and ``unit`` say it, as in "reads 80 bytes".
+    """A quantity that is counted: ``verb`` and ``unit`` describe it, as in "reads 80 bytes".
 
-    Up to ``slack`` of it, counts at all sizes are as good as equal. It is told in whole ``grain``s.
+    Counts that differ by no more than ``slack`` are taken as equal. A count is rounded to whole
+    ``grain``s.
     """
 
     name: str
@@ -21,7 +22,7 @@ class Witness:
     grain: int = 1
 
     def words(self, count: float, more: str = "") -> str:
-        """So much of it, as "reads 80 bytes"; with ``more``, as "reads 80 bytes more"."""
+        """Return a count in words, as "reads 80 bytes"; with ``more``, as "reads 80 bytes more"."""
         told = f"{count:,.0f}" if count >= 100 or count == round(count) else f"{count:.2g}"
         first, _, rest = self.unit.partition(" ")
         unit = f"{first.removesuffix('s')} {rest}".strip() if told == "1" else self.unit
@@ -30,10 +31,10 @@ class Witness:
 
 KEPT = "kept"
 IN_SERVER = frozenset({"unindexed", "rows", "blocks", "commands"})
-"""What a server counts itself."""
+"""The witnesses that a server counts itself."""
 PLANNED = frozenset({"rows", "blocks"})
-"""What depends on the planner of a server, which goes another way in a large store: nobody is
-accused because of it, and while it grows nothing is held.
+"""The witnesses that depend on a server's query planner, which may choose another plan in a large
+store: no saver is accused because of them, and no contract is held while they grow.
 """
 _PAGE_OF_MEMORY = 65_536
 _ALL = (
@@ -66,4 +67,4 @@ _ALL = (
     Witness(KEPT, "keeps", "bytes", 12 * 4_096),
 )
 WITNESSES: Mapping[str, Witness] = MappingProxyType({one.name: one for one in _ALL})
-"""By name; what tells the most to a person comes first."""
+"""The witnesses by name; those that tell a person most come first."""

@@ -1,4 +1,4 @@
-"""The amount of work in each profile, as counts of steps and programs and not as time."""
+"""The amount of work in each profile, as counts of steps and programs, not as time."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from saverproof.savers.targets.target import Target
 from saverproof.scripts import death_reproducer
 
 _EVERYWHERE = (Put, PutHistory, PutWrites, GetTuple, ListTuples, WalkPages)
-"""Kinds of steps without which next to nothing can be judged."""
+"""Kinds of steps without which almost nothing can be judged."""
 
 
 @dataclass(frozen=True, slots=True)

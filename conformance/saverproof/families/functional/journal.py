@@ -1,4 +1,6 @@
-"""The journal of a program: after the death of a process it tells which step was not survived."""
+"""The journal of a program: after the death of a process it tells in which step the process
+died.
+"""
 
 from __future__ import annotations
 

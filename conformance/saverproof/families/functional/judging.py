@@ -67,7 +67,7 @@ SHARED_STORE = "workspaces of this target share a store, in which {} cannot be t
 
 @dataclass(slots=True)
 class FunctionalJudging:
-    """The judging of one plan by programs, ``until`` one of these contracts is found broken."""
+    """Judges one plan by programs, ``until`` one of these contracts is found broken."""
 
     plan: ItemPlan
     target: Target
@@ -133,7 +133,7 @@ class FunctionalJudging:
     def _told(
         self, search: ProgramSearch, violation: Violation, alike: Iterable[Mistake]
     ) -> Finding:
-        """Return a violation in words, which it was put into when it was found, or is now."""
+        """Return a violation in words: those from when it was found, or new ones."""
         name = violation.contract
         if search.found.get(name) is violation and name in self.kept:
             return replace(self.kept[name], mistakes_alike=notes(alike))
@@ -151,14 +151,17 @@ class FunctionalJudging:
         self.tally.not_exercised(unreached, SHARED_STORE.format("what others may be in"))
 
     def _broken(self, search: ProgramSearch) -> list[str]:
-        """Return the contracts that are broken, or may be where nothing that was seen is shown."""
+        """Return the contracts that are broken, and those that may be broken because a difference
+        is not shown.
+        """
         shown = {one.contract for one in (*self.tally.findings, *self.tally.handed)}
         return sorted(shown or {*search.diagnosis.contracts, *search.ledger.names})
 
     def _settle(self, search: ProgramSearch, broken: Sequence[str]) -> None:
         """Tell the tally which contracts are not known to hold.
 
-        They have differences that no finding predicts, or are hidden by what is ``broken``.
+        These are contracts with differences that no finding predicts, and contracts hidden by what
+        is ``broken``.
         """
         tally = self.tally
         shown = [found.contract for found in tally.findings]
@@ -221,7 +224,7 @@ class FunctionalJudging:
         )
 
     def _patience(self) -> Patience:
-        """Return the effort that follow-ups may take: within a budget, half of it on top."""
+        """Return the limit on follow-ups: within a time budget, half of the budget in addition."""
         limit_s = self.plan.budget_s
         return Patience() if limit_s is None else Patience(math.inf, limit_s / 2)
 
@@ -345,9 +348,7 @@ class FunctionalJudging:
                 yield mistake
 
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
-        """Run the programs that a saver may not survive. They come last, when all else is
-        settled.
-        """
+        """Run the programs in which a process may die. They come last, when all else is settled."""
         makers = self.effort.makers
         scripted = [t for t in chosen if t.script is not None and _maker_of(t) in makers]
         heavy = [theme for theme in scripted if theme.heavy]

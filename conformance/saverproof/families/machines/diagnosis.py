@@ -51,8 +51,8 @@ def _missed(compared: Compared) -> int:
 
 
 def _undisputed(compared: Compared) -> int:
-    """Return the same without those in whose place another breach was seen: the saver may have two
-    mistakes that change the same writes, and neither alone then predicts what is shown.
+    """Return the missed breaches without those in whose place another breach was seen. A saver may
+    have two mistakes that change the same writes: then neither alone predicts what is shown.
     """
     return compared.missed - compared.disputed
 

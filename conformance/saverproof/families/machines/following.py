@@ -236,13 +236,17 @@ class Following(Showing):
         return None if lost is None else (good.program[: lost.position], lost.contract)
 
     def _follows_from_a_loss(self, run: ProgramRun, breach: Breach) -> bool:
-        """Return whether a value is accepted since it is lost anyway, which is told already."""
+        """Return whether a value that should be refused is lost before it is serialized, if a
+        finding shows the loss.
+        """
         anyway = self._lost_anyway(run, breach)
         known = self.found.keys() | self.handed.keys() | self.diagnosis.memory.told
         return anyway is not None and anyway[1] in known
 
     def _as_it_was(self, run: ProgramRun, breach: Breach) -> Behind | None:
-        """Look for a mistake that predicts a breach which is gone when more is looked at."""
+        """Look for a mistake that predicts a breach which disappears when the store is read more
+        often.
+        """
         mistake = self.diagnosis.extend(run, breach, breach.contract, self.wanted)
         if mistake is None:
             return None

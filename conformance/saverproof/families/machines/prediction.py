@@ -294,7 +294,9 @@ def _overridden(method: str, classes: Iterable[type]) -> bool:
 
 
 def refusing(saver: type[ReferenceSaver], refusals: Sequence[bool]) -> type[ReferenceSaver]:
-    """Return the saver class with the first prunes and deletions for runs refused as told."""
+    """Return a saver class that refuses prunes and deletions for runs as ``refusals`` says, in
+    order.
+    """
     told = iter(refusals)
 
     def unless_refused(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -322,8 +324,10 @@ def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None],
 
 
 def prunes_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, str], None] | None:
-    """Return the method that makes a composed saver delete by ``delete_thread`` what it prunes, if
-    ``saver`` seems to: what is wrong with that is wrong with a prune, too, then.
+    """Return the method that makes a composed saver prune by ``delete_thread``, or None.
+
+    It is returned if ``saver`` seems to prune in that way: a mistake in its deletions then shows in
+    prunes, too.
     """
     methods = (getattr(type(saver), name, None) for name in _PRUNES)
     code = (getattr(inspect.unwrap(each), "__code__", None) for each in methods if each is not None)

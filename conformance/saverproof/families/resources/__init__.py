@@ -1,1 +1,1 @@
-"""What a process holds for its saver, after few operations and after many."""
+"""Counts what a process holds for its saver, after few operations and after many."""

@@ -1,4 +1,4 @@
-"""How often each work is done."""
+"""Says how often each kind of work is repeated."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from saverproof.families.resources.work import Openings, Work
 from saverproof.savers.facts import Facts
 
 _TIMES = {"quick": (10, 40, 160), "default": (10, 40, 160), "deep": (10, 100, 1_000)}
-"""After how many times it is looked at what is held. After ten, pools and caches have begun to
-fill. What leaks each time is seen after forty, what leaks once in ten after all.
+"""The repetitions after which the held resources are counted. After ten, pools and caches have
+begun to fill. Forty show what leaks each time, and the last number shows what leaks once in ten.
 """
 _OPENINGS = {"quick": (4, 12, 36), "default": (4, 12, 36), "deep": (10, 30, 100)}
 _PATIENCE_S = {"quick": 4.0, "default": 8.0, "deep": 120.0}
@@ -15,8 +15,8 @@ _CALLS_FOR_EACH = 3
 
 
 def times_of(work: type[Work], profile: str, facts: Facts) -> tuple[int, ...]:
-    """Return how often a work is done until each look, for a saver of which the probe found
-    ``facts``.
+    """Return how often a kind of work is repeated before each look; ``facts`` are what the probe
+    found out about the saver.
     """
     if work is Openings:
         times, each_ms = _OPENINGS[profile], facts["opens_ms"]

@@ -1,4 +1,4 @@
-"""Judges whether anything stays of what a saver was asked to do."""
+"""Judges whether a saver keeps resources after its operations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from saverproof.savers.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class ResourcesFamily:
-    """The same, again and again."""
+    """Repeats the same work, again and again."""
 
     table: FamilyTable = TABLE
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
-        """Work through the plan's API, and look at what stays."""
+        """Repeat work through the plan's API, and look at what the process still holds."""
         if (why := unavailable()) is not None:
             tally.not_exercised([FLAT.id], why)
             return
@@ -39,11 +39,11 @@ class ResourcesFamily:
         tally.operations, tally.saver_s = bench.calls, bench.seconds
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-        """Replay what was recorded; answer whether it still stays."""
+        """Replay a recorded leak; answer whether it still shows."""
         return replay(plan, target, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Each line of the journal names a work."""
+        """Blame the family's contract: each line of the journal names a kind of work."""
         last = journal[-1]
         done = WORKS[last["work"]].__doc__
         return Blame(contract=FLAT.id, steps=(f"do many times: {done}",), program=last)
@@ -51,7 +51,7 @@ class ResourcesFamily:
 
 @dataclass(slots=True)
 class ResourcesJudging:
-    """The judging of one plan."""
+    """Judges one plan."""
 
     plan: ItemPlan
     target: Target
@@ -60,7 +60,7 @@ class ResourcesJudging:
     _measured: list[ResourceMeasurement] = field(default_factory=list)
 
     def run(self) -> None:
-        """Have everything done that the saver can."""
+        """Do every kind of work that the saver supports."""
         if FLAT.id not in self.tally.wanted:
             return
         self.bench.beat = self._beat

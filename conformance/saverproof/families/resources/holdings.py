@@ -1,4 +1,4 @@
-"""What this process holds, by kind: counted, and told where it comes from."""
+"""Counts what this process holds, by kind, and finds where it comes from."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _NOT_OF_SAVERS = ("<", *(str(_KIT / name) for name in ("execution", "families", 
 
 @dataclass(frozen=True, slots=True)
 class HoldingKind:
-    """Something that a process holds. Up to ``slack`` more of it are no leak, nor is less than
-    ``least`` more for each time. It is told in whole ``grain``s.
+    """A kind of resource that a process holds. ``slack`` more of it are no leak, nor is less than
+    ``least`` more for each repetition. It is counted in whole ``grain``s.
     """
 
     unit: str
@@ -51,30 +51,30 @@ KINDS: Mapping[str, HoldingKind] = MappingProxyType(
         "memory": HoldingKind("bytes of memory", 32_768, 128.0, 8_192),
     }
 )
-"""By name; what ends a process soonest comes first."""
+"""The kinds by name; the one that ends a process soonest comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldContents:
-    """What is held at one moment, each by what it is and how much there is of it."""
+    """What is held at one moment, with amounts."""
 
     descriptors: Counter[str]
-    """By what they lead to."""
+    """The number of descriptors, by what they lead to."""
     threads: Counter[str]
     tasks: Counter[str]
     files: Counter[str]
     objects: Counter[str]
     memory: Counter[str]
-    """Bytes by the line at which they were allocated."""
+    """The bytes of memory, by the line that allocated them."""
 
     def more_than(self, before: HeldContents, kind: str) -> list[str]:
-        """Return what there is more of than before, most of it first, in words."""
+        """Return, in words, what there is more of than before, the largest difference first."""
         more: Counter[str] = getattr(self, kind) - getattr(before, kind)
         return [f"{count:,} × {name}" for name, count in more.most_common(3)]
 
 
 def unavailable() -> str | None:
-    """Why it cannot be seen here what a process holds; None if it can."""
+    """Return why the resources of this process cannot be counted here; None if they can."""
     if _DESCRIPTORS.is_dir():
         return None
     return f"this system does not tell which descriptors a process has ({_DESCRIPTORS})"
@@ -82,9 +82,9 @@ def unavailable() -> str | None:
 
 @dataclass(slots=True)
 class Holder:
-    """This process, as far as it holds something for the saver of a store.
+    """Counts what this process holds for the saver of a store.
 
-    ``temporary`` is where temporary files are made.
+    ``temporary`` is the folder for temporary files.
     """
 
     store: Store
@@ -92,12 +92,12 @@ class Holder:
     _not_counted: Counter[str] = field(default_factory=Counter)
 
     def rest(self) -> None:
-        """Wait until nobody is at work any more, and what is garbage is gone."""
+        """Wait until all threads and tasks are idle, and collect garbage."""
         self.store.loop.run(_settled())
         gc.collect()
 
     def counts(self) -> dict[str, int]:
-        """Return how much is held of each kind."""
+        """Return how much of each kind is held."""
         counted = {
             "descriptors": sum(1 for _ in _descriptors()),
             "threads": threading.active_count(),
@@ -110,7 +110,7 @@ class Holder:
         return {kind: n // KINDS[kind].grain * KINDS[kind].grain for kind, n in counted.items()}
 
     def count_without(self, done: Callable[[], None]) -> None:
-        """Leave what is held by what is done here out of all later counts."""
+        """Call ``done``, and subtract from all later counts what it holds."""
         before = self.counts()
         done()
         for kind, count in self.counts().items():
@@ -137,7 +137,7 @@ class Holder:
 
 
 async def _settled() -> None:
-    """Wait until nobody is at work any more."""
+    """Wait until all threads and tasks are idle."""
     not_of_saver = {threading.current_thread(), threading.main_thread()}
     threads = [
         thread
@@ -148,7 +148,7 @@ async def _settled() -> None:
 
 
 async def _tasks() -> list[str]:
-    """The tasks of the running loop, but for this one, by what they run."""
+    """Return what the tasks of the running loop run, without the current task."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     return [getattr(task.get_coro(), "__qualname__", "a task") for task in others]
 
@@ -163,7 +163,7 @@ def _descriptors() -> Iterator[str]:
 
 
 def _alike(text: str) -> str:
-    """A name without the numbers by which its like differ."""
+    """Return a name with its numbers masked, so that similar names are equal."""
     return re.sub(r"[0-9a-f]{8,}|\d+", "#", text)
 
 

@@ -1,4 +1,4 @@
-"""What is held more and more."""
+"""Finds what is held more and more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saverproof.families.resources.work import Work
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something that there is more of with each time that a work is done."""
+    """A kind of resource of which more is held after each repetition of a kind of work."""
 
     work: type[Work]
     kind: str
@@ -24,15 +24,15 @@ class Leak:
 
     @property
     def summary(self) -> str:
-        """What stays, in one line."""
+        """The leak in one line."""
         more = self.law.last - self.law.first
         between = self.law.sizes[-1] - self.law.sizes[0]
         return f"{more:,} {KINDS[self.kind].unit} stay after {between:,} times {self.work.__doc__}"
 
     @property
     def whence(self) -> list[str]:
-        """What came since the last look but one, most of it first, and where descriptors were
-        opened.
+        """Return what was added since the first close look, the most of it first, and where
+        descriptors were opened.
         """
         more = self.last.more_than(self.first, self.kind)
         places = dict.fromkeys(self.origins.values()) if self.kind == "descriptors" else {}
@@ -40,12 +40,12 @@ class Leak:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Lower for what ends a process sooner."""
+        """A sort key: lower for what ends a process sooner."""
         return (list(KINDS).index(self.kind),)
 
 
 def leaks(measurements: Iterable[ResourceMeasurement]) -> list[Leak]:
-    """Return what leaks, the worst first."""
+    """Return the leaks, the worst first."""
     found = [
         Leak(one.work, kind, law, one.contents[0], one.contents[-1], one.origins)
         for one in measurements

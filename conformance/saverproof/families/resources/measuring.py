@@ -1,4 +1,4 @@
-"""Has a saver do its work again and again, and looks at what is held."""
+"""Has a saver repeat its work, and counts what is held."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from saverproof.savers.targets.event_loop import loop_for
 from saverproof.savers.targets.target import Target
 
 FEWEST = 3
-"""Looks by which a law can be told."""
+"""The fewest looks from which a law can be told."""
 MORE = 4
-"""So many times as often a work is done to tell a leak from a cache that is not full yet."""
+"""The work is repeated so many times as often once more, to tell a leak from a cache that is not
+full yet.
+"""
 
 
 @dataclass(slots=True)
 class ResourceMeasurement:
-    """What was held after so many ``times``: of each kind a count for each.
+    """The counts of each kind after so many ``times``.
 
-    If something leaks, ``contents`` are what it was before and after it was done ``MORE`` times,
-    and ``origins`` tell where files were opened. ``trouble`` says why it was not done to the end.
+    If something leaks, ``contents`` are what was held before and after ``MORE`` times as many
+    repetitions, and ``origins`` says where files were opened. ``trouble`` says why the work was not
+    done to the end.
     """
 
     work: type[Work]
@@ -53,7 +56,7 @@ class ResourceMeasurement:
 
     @property
     def leaks(self) -> dict[str, Law]:
-        """The kinds of which ever more is held."""
+        """The kinds of which more and more is held."""
         if len(self.times) < FEWEST:
             return {}
         return {
@@ -63,23 +66,23 @@ class ResourceMeasurement:
         }
 
     def look(self, holder: Holder, times: int) -> None:
-        """Take down how much is held after so many times."""
+        """Record how much is held after so many repetitions."""
         holder.rest()
         for kind, count in holder.counts().items():
             self.counts.setdefault(kind, []).append(count)
         self.times.append(times)
 
     def look_closely(self, holder: Holder) -> None:
-        """Take down what is held."""
+        """Record what is held, with its origin."""
         holder.rest()
         self.contents.append(holder.contents())
 
 
 @dataclass(slots=True)
 class ResourceBench:
-    """The saver of a plan, opened anew for each work.
+    """Measures the saver of a plan, which is opened anew for each kind of work.
 
-    ``calls`` and ``seconds`` are what the saver was asked for, and spent on it.
+    ``calls`` and ``seconds`` are the calls of the saver, and the time spent in them.
     """
 
     plan: ItemPlan
@@ -89,7 +92,7 @@ class ResourceBench:
     seconds: float = 0.0
 
     def measure(self, kind: type[Work], times: Sequence[int]) -> ResourceMeasurement:
-        """Do a work so many times, and look at what is held each time.
+        """Repeat a kind of work, and count what is held after each of these times.
 
         Raises:
             OpeningError: the saver could not be opened.
@@ -119,15 +122,15 @@ class ResourceBench:
         return measurement
 
     def _do(self, work: Work, many: int, measurement: ResourceMeasurement, holder: Holder) -> None:
-        """Do the work until it was done so many times, and look at what is held then."""
+        """Repeat the work up to so many times in all, and count what is held then."""
         for number in range(measurement.times[-1] if measurement.times else 0, many):
             work.once(number)
             self.beat()
         measurement.look(holder, many)
 
     def _do_more(self, work: Work, measurement: ResourceMeasurement, holder: Holder) -> None:
-        """Do the work much more often: a pool or a cache may be about to be full. Nothing else is
-        said of a saver for which that is too much.
+        """Repeat the work much more often, since a pool or a cache may be about to be full. An
+        error in these repetitions is ignored.
         """
         # What a close look holds itself is no part of what is counted from here on.
         holder.count_without(lambda: measurement.look_closely(holder))
@@ -141,8 +144,8 @@ class ResourceBench:
 
 @contextmanager
 def _following_memory() -> Iterator[None]:
-    """Follow what is allocated, and leave what there is already out of what is counted: looking
-    through it would take most of the time.
+    """Trace allocations in the block, and leave all existing objects out of the counts: going
+    through them would take most of the time.
     """
     # Judge processes, and tests, have frozen what they imported: that stays so for the next work.
     frozen_before = gc.get_freeze_count() > 0

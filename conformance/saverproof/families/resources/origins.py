@@ -1,4 +1,4 @@
-"""Where descriptors are opened: told by the interpreter's audit events."""
+"""Finds where descriptors are opened, from the interpreter's audit events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _NOT_OF_SAVERS = (
 
 
 class _Heard:
-    """What the hook tells; a hook of the interpreter's stays for good, and rests without one."""
+    """Where the audit hook records places. A hook cannot be removed: it does nothing while
+    ``places`` is None.
+    """
 
     places: dict[str, str] | None = None
     installed = False
@@ -27,7 +29,7 @@ class _Heard:
 
 @contextmanager
 def openings() -> Iterator[dict[str, str]]:
-    """Gives for each file the place at which it was opened last in the block; "socket" stands for
+    """Yield, for each file, the place at which it was last opened in the block; "socket" stands for
     all connections.
     """
     if not _Heard.installed:
@@ -51,7 +53,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _place(frame: FrameType | None) -> str | None:
-    """The innermost line that is neither the library's nor the kit's."""
+    """Return the innermost line that belongs neither to the standard library nor to the kit."""
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith((*_NOT_OF_SAVERS, "<")) or "site-packages" in file:

@@ -1,4 +1,4 @@
-"""Has a recorded work done again."""
+"""Repeats a recorded kind of work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saverproof.savers.targets.target import Target
 
 
 def replay(plan: ItemPlan, target: Target, data: Any) -> ReplayAnswer:
-    """Replay what was recorded; answer whether it still stays.
+    """Replay a recorded leak; answer whether it still shows.
 
     Raises:
         ValueError: the data is no recorded work; the one line says what was found and expected.

@@ -1,4 +1,4 @@
-"""Puts what stays into words and data."""
+"""Puts leaks into words and data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH = 2_400
 
 
 def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
-    """Return what leaks, as the report has it: the worst first."""
+    """Return the leaks as a finding of the report: the worst first."""
     worst = found[0]
     times = ", ".join(f"{count:,}" for count in worst.law.sizes)
     return Finding(
@@ -34,7 +34,7 @@ def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
 
 
 def told(leak: Leak) -> str:
-    """Return what there is at each look, and what it is."""
+    """Return what is held at each look, in words."""
     unit = KINDS[leak.kind].unit
     counts = "; ".join(
         f"{count:,} after {times:,}"
@@ -45,7 +45,7 @@ def told(leak: Leak) -> str:
 
 
 def program(leak: Leak) -> dict[str, Any]:
-    """A leak as JSON, for artefacts."""
+    """Return a leak as JSON, for artefacts."""
     return {
         "work": leak.work.__name__,
         "kind": leak.kind,

@@ -1,4 +1,4 @@
-"""Standalone scripts that do something many times, and count what stays."""
+"""Writes standalone scripts that repeat something many times, and count what stays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import first_to_complain
 
 _TRIED = 3
-"""Leaks for which a script is tried."""
+"""How many leaks are tried for a script."""
 _IMPORTS = ("import itertools", "import tracemalloc")
 _COUNTERS: Mapping[str, str] = MappingProxyType(
     {
@@ -45,7 +45,7 @@ Awaited.cancel = lambda self, name, arguments, turns: run(
 
 
 def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
-    """The source of a script that shows what stays; "" if none does."""
+    """Return the source of a script that shows a leak; "" if none does."""
     opening = opening_of(target)
     if opening is None:
         return ""
@@ -56,7 +56,7 @@ def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
 
 
 def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
-    """The script."""
+    """Return the source of a script."""
     work, law = leak.work, leak.law
     few, many = law.sizes[0], law.sizes[-1]
     allowed = max((law.last - law.first) // 2, 1)

@@ -1,7 +1,7 @@
-"""What a saver is asked to do again and again, after which nothing is to be left of it.
+"""The kinds of work that a saver repeats, after which nothing of it may be left.
 
-Scripts hold the source of these classes, so that they use nothing of the kit, and of this module
-nothing that does not stand in its imports.
+Scripts contain the source of these classes, so they use nothing of the kit, and only what this
+module imports.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def leave(saver: Any, place: Any) -> Any:
 
 
 class Work:
-    """``once`` does something and undoes it; ``kept`` is a thread that is there all the time."""
+    """A kind of work: ``once`` does something and undoes it. ``kept`` is a thread that always
+    exists.
+    """
 
     once: Callable[[int], None]
 
@@ -118,7 +120,7 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
         )
     }
 )
-"""By name."""
+"""The kinds of work by name."""
 NEEDS: Mapping[type[Work], str] = MappingProxyType(
     {
         Puts: "delete_thread",
@@ -126,4 +128,4 @@ NEEDS: Mapping[type[Work], str] = MappingProxyType(
         DeltaHistories: "delta_history",
     }
 )
-"""The operations without which some cannot be done, beside the usual ones."""
+"""The operation that each kind of work needs, beside the usual ones."""
