@@ -191,8 +191,8 @@ def _is_refusal(answer: Any) -> bool:
 def _judge_refusal(context: Context, wrong_before: list[Difference]) -> None:
     """Accept that prune refuses threads with delta channels, if it has changed nothing.
 
-    That counts as evidence only where nothing was wrong before: a change would not be seen of what
-    cannot be read.
+    A refusal counts as evidence only if nothing was wrong before: a change in what cannot be read
+    would not be seen.
     """
     before = {*map(_what_is_wrong, wrong_before)}
     changed = [each for each in _wrong_now(context) if _what_is_wrong(each) not in before]

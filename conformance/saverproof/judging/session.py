@@ -101,12 +101,10 @@ class Session(Context):
         self.touched: Counter[Touched] = Counter()
         """How often the steps touched each point of the axes."""
         self._first_breaches: dict[Hashable, tuple[int, str]] = {}
-        """Of each fact, the first breach that is about it: its position among them and its
-        contract.
-        """
+        """The first breach of each fact: its position among the breaches, and its contract."""
         self._opened_anew = False
         self._doubted: frozenset[str] = frozenset()
-        """The facts that were known to be wrong of a checkpoint before this step put it again."""
+        """The facts that were known to be wrong of the checkpoint that this step puts again."""
 
     @property
     def checked(self) -> Counter[str]:
@@ -273,8 +271,9 @@ class Session(Context):
     def _blamed_where_masked(self, difference: Difference, step: Step) -> str:
         """Return the contract for a masked difference, which was there before this step.
 
-        It is that of the breach that showed it first, or showed it of what this is a copy of. Or
-        else it is attributed to the step that wrote it.
+        It is the contract of the breach that showed the difference first, or showed it in the
+        thread that this one was copied from. Else the difference is attributed to the step that
+        wrote the checkpoint.
         """
         # Values are shared by the checkpoints that carry them on, other facts are not.
         kept = (_CHECKPOINT, _NAMESPACE) if difference.kind in facts.OF_VALUES else (_CHECKPOINT,)
@@ -288,7 +287,9 @@ class Session(Context):
         return self._blamed(difference, next(wrote, step))
 
     def _sources(self, difference: Difference) -> Iterator[Difference]:
-        """Yield a difference, and then what it would be of the threads that this is a copy of."""
+        """Yield a difference, and then the same difference in each thread that this thread was
+        copied from.
+        """
         yield difference
         write, address = difference.write, difference.address
         if write is not None:
@@ -306,7 +307,9 @@ class Session(Context):
 
 
 _CHECKPOINT, _NAMESPACE, _STORE = _SCOPES = (3, 2, 0)
-"""How much of an address counts where facts are compared: all of it, its namespace, nothing."""
+"""How many parts of an address count when facts are compared: all of them, those of its namespace,
+or none.
+"""
 
 
 def _facts_of(difference: Difference, scopes: Iterable[int]) -> list[Hashable]:

@@ -19,8 +19,8 @@ NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
 """A checkpoint number that no program uses."""
 _VERY_MANY = 300
-"""Checkpoints above which the whole store is not read after each step, which would take their
-square.
+"""The number of checkpoints above which the whole store is not read after each step: the reads
+would grow with the square of the number.
 """
 
 

@@ -1,4 +1,4 @@
-"""Savers one of whose calls always raises: a table is missing, or its statement is wrong."""
+"""Savers with one call that always raises: a table is missing, or its statement is wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.registry import mistake
 
 _EMPTY_STORE = {"identity/unknown-is-none", "lifecycle/any-first-operation"}
-"""Contracts that show it of a store that holds nothing."""
+"""Contracts that such a saver breaks even on an empty store."""
 
 
 @mistake("identity/put-returns-address", "put always raises", always=True)

@@ -1,4 +1,4 @@
-"""Savers that keep something else than the name they were given, and answer with that."""
+"""Savers that store a changed name, and answer with that name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ONE_NAMESPACE = {
 
 
 class PutAnswersAsAsked(ReferenceSaver):
-    """A base saver whose put answers with the names it was given, whatever it keeps."""
+    """A base saver whose put answers with the names that it was given, whatever names it stores."""
 
     def _put_answer(self, config: RunnableConfig, row: CheckpointRow) -> RunnableConfig:
         given = config["configurable"]
@@ -35,7 +35,9 @@ class PutAnswersAsAsked(ReferenceSaver):
 
 
 class ThreadsKeptAs(ReferenceSaver):
-    """A base saver that keeps what `_kept_thread` makes of the id of a thread."""
+    """A base saver that stores a thread under the id that `_kept_thread` makes of the thread's
+    id.
+    """
 
     def _kept_thread(self, thread: str) -> str:
         return thread

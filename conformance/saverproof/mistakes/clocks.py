@@ -14,7 +14,7 @@ Rows = list[CheckpointRow]
 
 
 class ByTime(ReferenceSaver):
-    """A base saver that knows the time of a row."""
+    """A base saver that can read the time of a row's checkpoint."""
 
     def _time(self, row: CheckpointRow) -> str:
         return str(self._load_fields(row.checkpoint)["ts"])

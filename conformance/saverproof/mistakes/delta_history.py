@@ -165,7 +165,7 @@ class HistoryByPathAndIndex(ReadsWritesAnew):
 
 
 def _round_and_round(shelf: Shelf, row: CheckpointRow) -> Iterator[CheckpointRow]:
-    """Go up from parent to parent without a look at where the way has been."""
+    """Follow parents without a check whether a checkpoint was visited before."""
     while row.parent in shelf.checkpoints:
         row = shelf.checkpoints[row.parent]
         yield row

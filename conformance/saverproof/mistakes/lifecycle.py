@@ -179,7 +179,7 @@ class WritesBeforePutRaise(Tables):
 
 
 class SetUpOnUse(ReferenceSaver):
-    """A base saver that sets itself up in put, put_writes and the reads."""
+    """A base saver that sets itself up in put, in put_writes and in reads."""
 
     def setup(self) -> None:
         self.store.extra["tables"] = True

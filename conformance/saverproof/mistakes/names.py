@@ -19,7 +19,9 @@ Batch = Sequence[tuple[str, Any]]
 
 
 class ChannelsAs(ReferenceSaver):
-    """A base saver that gives a channel back under the name that `_named` makes of its own."""
+    """A base saver that shows a channel under the name that `_named` makes of the channel's
+    name.
+    """
 
     def _named(self, channel: str) -> str:
         return channel

@@ -34,8 +34,8 @@ def shown() -> dict[str, list[str]]:
 
 @cache
 def met_by_graphs() -> frozenset[str]:
-    """Return the names of the mistakes that make a graph come out otherwise. Graphs remove nothing
-    and filter nothing, so that they meet few.
+    """Return the names of the mistakes that change the result of a graph. They are few, as graphs
+    remove nothing and filter nothing.
     """
     names: list[str] = json.loads(GRAPHS_FILE.read_text(encoding="utf-8"))
     return frozenset(names)

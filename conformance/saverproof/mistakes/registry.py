@@ -1,4 +1,4 @@
-"""Defines known mistakes, and the decorator that registers them.
+"""Defines what a known mistake is, and the decorator that registers one.
 
 A mistake is a subclass of the reference saver that overrides one or two hooks. Alone it is a wrong
 saver, which the self-test must catch. Several of them together predict what a saver with all of

@@ -20,7 +20,9 @@ BY_STALE_METADATA = {"deletion/runs", "filter/dotted-key", "filter/equality", "f
 
 
 class FirstValuesStay(ReferenceSaver):
-    """Leaves the values of a first put as they are, since they stand in its row."""
+    """Keeps the values of the first put, as a saver does that stores values in the checkpoint's
+    row.
+    """
 
     def _values_to_store(
         self, shelf: Shelf, row: CheckpointRow, checkpoint: Checkpoint, new: ChannelVersions
@@ -227,7 +229,7 @@ class OnlyErrorsReplaced(ReferenceSaver):
 
 
 class OneStatementForABatch(ReferenceSaver):
-    """Replaces all that a batch writes once more, or nothing of it."""
+    """Replaces either all writes of a repeated batch, or none of them."""
 
     def _batch_replaces(self, rows: list[WriteRow]) -> bool:
         raise NotImplementedError

@@ -22,7 +22,7 @@ WRITES = "serialization/write-values"
 
 
 class Mangling:
-    """Changes of a value on its way into the store, for savers to inherit."""
+    """A mixin that changes values on their way into the store."""
 
     def mangled(self, value: Any) -> Any:
         """Return the value as it will come back, with it or its parts changed."""
@@ -34,7 +34,7 @@ class Mangling:
         return [self.mangled(item) for item in value] if type(value) is list else value
 
     def changed(self, value: Any) -> Any:
-        """Return the value that replaces this one; itself if nothing is wrong with it."""
+        """Return the value that replaces this one; the same value if nothing is wrong with it."""
         return value
 
     def key(self, key: Any) -> Any:

@@ -156,7 +156,7 @@ class PathsCut(ReferenceSaver):
 
 
 class _CutPaths(ReferenceSaver):
-    """A column of the path that cuts what is longer."""
+    """A base saver whose column for the task path cuts longer paths."""
 
     width: int
 

@@ -52,7 +52,9 @@ class LineCount:
             threading.settrace(later)
 
     def give_up(self) -> None:
-        """Count no more, whatever goes on in a call that never ends: its block does not either."""
+        """Stop counting for good, in a call that never ends, and whose block does not end
+        either.
+        """
         self._given_up = True
         if threading.gettrace() == self._trace:
             threading.settrace(None)

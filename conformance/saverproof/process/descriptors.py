@@ -1,4 +1,6 @@
-"""The descriptors of a judge process: a saver that closes nothing uses up all that it may have."""
+"""Limits and counts the descriptors of a judge process: a saver that closes nothing uses up all
+that the process may have.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,20 @@ if sys.platform != "win32":
     import resource
 
 _MOST_LEFT = 500
-"""Descriptors with which a process is taken for one that a saver leaks in. A judge has about 20,
+"""The number of descriptors above which a saver is taken to leak them. A judge has about 20, and
 pools of connections have dozens; a leak of one a call has thousands after one item.
 """
 _MOST_OPEN = 65_536
-"""Descriptors that a process may have at most: what a saver starts may go through all that it may
-have, and some containers allow a thousand million.
+"""The most descriptors that a process may have. Some containers allow a thousand million, and a
+program that a saver starts may go through all that are allowed.
 """
 _OPEN = Path("/dev/fd")
 
 
 def allow_many() -> None:
-    """Let this process have many open descriptors: a leak is to be told before calls fail of it."""
+    """Allow this process many open descriptors, so that a leak is reported before calls fail
+    because of it.
+    """
     if sys.platform != "win32":
         now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         many = _MOST_OPEN if most == resource.RLIM_INFINITY else min(most, _MOST_OPEN)
@@ -34,7 +38,7 @@ def allow_many() -> None:
 
 
 def are_left() -> bool:
-    """Return whether more descriptors are open than a saver keeps that closes its own."""
+    """Return whether so many descriptors are open that the saver seems to leak them."""
     try:
         return len(os.listdir(_OPEN)) > _MOST_LEFT
     except OSError as error:
@@ -42,7 +46,9 @@ def are_left() -> bool:
 
 
 def used_up(error: BaseException) -> str:
-    """Return what to say of an error that came of having no descriptor left; "" for any other."""
+    """Return an explanation if the error means that no descriptor is left; "" for any other
+    error.
+    """
     if all(getattr(each, "errno", None) != errno.EMFILE for each in _chain(error)):
         return ""
     return (

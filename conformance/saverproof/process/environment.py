@@ -1,4 +1,6 @@
-"""The setting of a child process: where it finds the same code, and whose its folders are."""
+"""The environment of a child process: its working folder and import path, and the run to which its
+scratch folders belong.
+"""
 
 import os
 import sys
@@ -10,9 +12,9 @@ from saverproof.process.scratch import belong_to
 
 
 def ordered_alike() -> dict[str, str]:
-    """Return an environment for processes in which sets have the same order in each run.
+    """Return environment variables with which sets have the same order in each run.
 
-    Then a saver that iterates over a set writes, and costs, the same. A PYTHONHASHSEED that the
+    A saver that iterates over a set then makes the same calls each time. A PYTHONHASHSEED that the
     user has set stays.
     """
     return {"PYTHONHASHSEED": "0", **os.environ}
@@ -22,7 +24,7 @@ def ordered_alike() -> dict[str, str]:
 class Setting:
     """The working folder and import path of a run, which every child process takes over.
 
-    ``token`` is the run's, for the names of scratch folders; "" outside of runs.
+    ``token`` is the run's token in the names of scratch folders; "" outside of runs.
     """
 
     folder: str
@@ -49,7 +51,7 @@ class Setting:
         return cls(data["folder"], tuple(data["path"]), data["token"])
 
     def apply(self) -> None:
-        """Change to the folder, import from the path, and make scratch folders of the run."""
+        """Change to the folder, use the import path, and give scratch folders the run's token."""
         os.chdir(self.folder)
         sys.path[:] = self.path
         belong_to(self.token)

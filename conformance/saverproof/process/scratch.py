@@ -17,12 +17,14 @@ from saverproof_faults.abandoned import claim, remove_abandoned
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 1 << 30
-"""Bytes that must be free there: with less, a run's stores could fill the machine's memory."""
+"""The bytes that must be free in a file system in memory: with less, a run's stores could fill the
+machine's memory.
+"""
 _PREFIX = "saverproof-run-"
 
 
 class _Process:
-    """What this process is part of; ``run`` is a run's token, "" if it is no child of a run."""
+    """The run that this process belongs to; ``run`` is its token, or "" if there is none."""
 
     run = ""
 

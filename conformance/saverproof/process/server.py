@@ -21,8 +21,8 @@ STACKS_SIGNAL = signal.SIGUSR1
 _PR_SET_PDEATHSIG = 1
 """The kernel's number of this option for prctl(2)."""
 _YOUNGEST = 10_000
-"""Objects made between two collections of garbage. With Python's default, a twelfth of the time of
-judging goes into looking for garbage that is hardly there.
+"""How many objects are made between two collections of garbage. With Python's default, judging
+spends a twelfth of its time on collections that find hardly any.
 """
 
 

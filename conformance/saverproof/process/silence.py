@@ -14,10 +14,10 @@ import psutil
 from saverproof.process.standstill import BUSY, any_at_work
 
 CUT_OFF_AFTER = 6
-"""Times its patience that a process may be silent while it is at work.
+"""How many times its patience a process may be silent while it is at work.
 
-Work that never ends and work that takes long look alike. Therefore nothing is known of a process
-that was cut off.
+Work that never ends and work that takes long look alike. So nothing is judged of a process that was
+cut off.
 """
 
 _LOOKS = 20

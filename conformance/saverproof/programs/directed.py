@@ -65,8 +65,8 @@ HOSTILE_THREADS: tuple[Program, ...] = tuple(
 
 
 def _joined() -> Iterator[Step]:
-    """Yield checkpoints in two places for each sign: joined by that sign, both places give
-    one key.
+    """Yield checkpoints in two places for each sign: a saver that joins thread and namespace with
+    that sign gives both places the same key.
     """
     places = [(f"a{sign}x", "y") for sign in JOINING] + [("a", f"x{sign}y") for sign in JOINING]
     for number, (thread, namespace) in enumerate(places, start=1):
@@ -189,12 +189,12 @@ _EXIT_STEPS = (
     (EXIT_TASK + 16, ""),
     (EXIT_TASK + 12, "~__pregel_pull, agent"),
 )
-"""Tasks of a run that is saved at its end alone, each with its path, in no order."""
+"""Tasks of a run that is saved only at its end, each with its path, in no particular order."""
 
 
 def _saved_at_exit() -> Program:
     """Return what LangGraph sends with durability "exit" for a graph with a delta channel: a root
-    without values, which bears the writes of all steps, and the last checkpoint.
+    without values, to which the writes of all steps belong, and the last checkpoint.
     """
     counted = {"counters_since_delta_snapshot": {"log": [3, 3]}}
     metadata = {"source": "loop", "step": 2, "parents": {}, **counted}
@@ -211,7 +211,7 @@ def _saved_at_exit() -> Program:
 
 
 SAVED_AT_EXIT: tuple[Program, ...] = (_saved_at_exit(),)
-"""The ids and paths of tasks that are saved when a run ends, and not before."""
+"""The ids and paths of tasks of a run that is saved only at its end."""
 
 BESIDE_A_HISTORY: tuple[Program, ...] = (
     (
@@ -257,7 +257,7 @@ OWN_CHANNELS: tuple[Program, ...] = (
 
 
 def _twice(channel: str) -> Program:
-    """Return a program that writes a list to a special channel, as the loop does, then another
+    """Return a program that writes a list to a special channel, as the loop does, and then another
     list.
     """
     first, second = ((channel, Value("list", seed)) for seed in (3, 6))
@@ -269,4 +269,4 @@ def _twice(channel: str) -> Program:
 
 
 SPECIAL_LISTS: tuple[Program, ...] = tuple(map(_twice, SPECIAL_INDEX))
-"""Each special channel, with a second list that must replace the first."""
+"""For each special channel, a list, and a second list that must replace the first."""

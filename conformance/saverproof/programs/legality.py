@@ -1,4 +1,4 @@
-"""Decides which steps are legal in a state: those that LangGraph takes or all official savers
+"""Decides which steps are legal in a state: those that LangGraph takes, or that all official savers
 accept.
 """
 
@@ -60,12 +60,13 @@ def _is_among_its_ancestors(step: Put, model: Model) -> bool:
 
 
 def _counts_as_langgraph_does(step: Put, model: Model) -> bool:
-    """Return whether each delta channel that the metadata count has a version, and a counter that
-    is not zero; and whether no put of the namespace drops such a channel without counting it.
+    """Return whether the metadata counts delta channels as LangGraph does.
 
-    LangGraph gives a channel a version in the superstep that it counts as an update, and leaves
-    counters of zero out (``PregelLoop._put_checkpoint``). A channel without updates is counted,
-    too; here it has a version all the same, lest a shortened program keep writes to it.
+    Each counted channel has a version and a counter above zero, and no put of the namespace drops
+    such a channel without counting it. LangGraph gives a channel a version in the superstep that it
+    counts as an update, and leaves out counters of zero (``PregelLoop._put_checkpoint``). A channel
+    without updates is counted, too; here it has a version all the same, so that a shortened program
+    does not keep writes to it.
     """
     counters = counted(step.metadata or {})
     history = model.history(step.thread, step.namespace)

@@ -34,7 +34,7 @@ def _all_of(values: tuple[Any, ...]) -> Iterator[Put]:
 
 
 def _looked_for(values: tuple[Any, ...]) -> Program:
-    """Return a program that stores each value in metadata and filters by each."""
+    """Return a program that stores each value in metadata, and filters by each."""
     asked = (ListTuples(THREAD, filter={_KEY: value}) for value in values)
     return (*_all_of(values), *asked)
 

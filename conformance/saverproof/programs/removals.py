@@ -26,7 +26,7 @@ from saverproof.programs.values import Value
 _MANY = 105
 """A number of names that is more than a page of a hundred."""
 _ALIKE = ("a", "a_", "a*", "a%", "A", "ab", "a ")
-"""A name that others begin with, then patterns, then names that fit them."""
+"""A name that is the beginning of others, then patterns, then names that match them."""
 _RUNS = ("run", "run_1", "run%", "run*", "run-1", "RUN-1", "run-10")
 
 
@@ -56,13 +56,17 @@ def _beside_a_longer_name(step: Step) -> Program:
 
 
 def _put_again(step: Step) -> Program:
-    """Return a program that removes, then puts the same ids with other values, and with none."""
+    """Return a program that removes, and then puts the same ids again, with other values and with
+    none.
+    """
     empty = replace(checkpoint(THREAD, 3), changes=(("count", None), ("messages", None)))
     return (*_two(THREAD), step, *_two(THREAD, 70), step, empty, *_reads(THREAD))
 
 
 def _copied_later(step: Step) -> Program:
-    """Return a program that removes, puts something else, and copies: only the latter is copied."""
+    """Return a program that removes, puts something else, and copies: only what was put later may
+    be copied.
+    """
     return (*_two(THREAD), step, checkpoint(THREAD, 3), CopyThread(THREAD, NEW), *_reads(NEW))
 
 
@@ -116,11 +120,13 @@ EARLY_DELETED: Program = (
     *(*_EARLY, DeleteThread(THREAD), checkpoint(THREAD, 2), *_reads(THREAD)),
     *(batch(OTHER, 1, 1, 2), DeleteThread(OTHER), checkpoint(OTHER, 1), *_reads(OTHER)),
 )
-"""Writes come before their checkpoint, which is put only when the thread has been deleted: one with
-another checkpoint, and one that has none.
+"""Writes come before their checkpoint, which is put only after the thread was deleted. One thread
+has another checkpoint, one has none.
 """
 EARLY_COPIED: Program = (*_EARLY, CopyThread(THREAD, NEW), checkpoint(NEW, 2, 1), *_reads(NEW))
-"""The same, and the thread is copied before: the copy has them, as its source would."""
+"""The same with a copy of the thread before the put: the copy must have the early writes, as its
+source does.
+"""
 
 
 def _copied_paths(*paths: str) -> Program:
@@ -134,7 +140,9 @@ def _copied_paths(*paths: str) -> Program:
 
 _PATHS = ("~__pregel_pull, agent", "~__pregel_pull, tool")
 COPIED_PATHS: tuple[Program, ...] = (_copied_paths(*_PATHS), _copied_paths(*reversed(_PATHS)))
-"""Writes whose order follows from their paths, and once not from the ids of their tasks."""
+"""Writes whose order follows from their paths, and writes whose order does not follow from their
+task ids.
+"""
 
 _PLACES = range(1, _MANY + 1)
 
@@ -148,8 +156,8 @@ def _many_threads() -> Program:
 
 
 def _many_namespaces() -> Program:
-    """Return a program on many namespaces: only the last has anything to prune, or of another
-    run.
+    """Return a program on many namespaces, of which only the last has something to prune, or
+    something of another run.
     """
     puts = (checkpoint(THREAD, number, namespace=f"node{number}") for number in _PLACES)
     newest = checkpoint(THREAD, _MANY + 1, _MANY, f"node{_MANY}", run="run-2", started_by=_MANY + 1)
@@ -233,9 +241,9 @@ DELTAS: tuple[Program, ...] = tuple(
 
 
 def _runs_of_deltas(namespaces: tuple[str, ...]) -> Program:
-    """Return a program that deletes the first run of two, whose checkpoints the other two need.
+    """Return a program with three runs that deletes the first, whose checkpoints the others need.
 
-    The second one's branch is rebuilt from the first checkpoint alone.
+    The second run's branch is rebuilt from the first checkpoint alone.
     """
     puts: list[Step] = []
     for namespace in namespaces:
@@ -261,7 +269,7 @@ ASKED_BEFORE_AND_AFTER: tuple[Program, ...] = (
         _HISTORY,
     ),
 )
-"""The history of a channel is asked for, then loses what it began with, and is asked for again."""
+"""The history of a channel is asked for, loses its beginning, and is asked for again."""
 
 LISTS: Program = (
     *_two(THREAD),

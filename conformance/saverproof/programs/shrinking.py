@@ -16,7 +16,7 @@ Attempt = Callable[[Program], Program | None]
 
 
 MOST_STEPS = 6_000
-"""The total number of steps of all candidates that are tried for one program."""
+"""The most steps of all candidates together that are tried for one program."""
 
 
 def shrink(program: Program, attempt: Attempt, most_steps: int = MOST_STEPS) -> Program:
@@ -45,7 +45,7 @@ def _as_short_as_can_be(program: Program, attempt: Attempt) -> Program:
 
 
 class _SpentError(Exception):
-    """No steps are left to try candidates with: to make more of them would be in vain."""
+    """No steps are left to try candidates with, so no more candidates are made."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class _Shrinking:
     attempt: Attempt
     steps_left: int
     shortest: Program
-    """What is left of the last candidate that showed the flaw; the program itself before that."""
+    """What is left of the last candidate that showed the flaw; at first, the program itself."""
     _in_vain: set[str] = field(default_factory=set)
     """Candidates that did not show the flaw, and are not tried again."""
 
@@ -80,7 +80,7 @@ class _Shrinking:
 
 
 def _to_the_last_place(program: Program, attempt: Attempt) -> Program:
-    """Return only the steps in the last one's namespace, or thread, if they show the flaw."""
+    """Return only the steps in the last step's namespace, or thread, if these show the flaw."""
     if len(program) <= 2:
         return program
     for key in (_namespace_of, _thread_of):

@@ -1,4 +1,4 @@
-"""Shortens sequences while they still show what is looked for: fewer items, then simpler ones."""
+"""Shortens sequences that show a goal: fewer items first, then simpler ones."""
 
 from __future__ import annotations
 

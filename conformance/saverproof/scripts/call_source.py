@@ -74,8 +74,8 @@ class CallSource:
         return f"await asyncio.to_thread(lambda: {items})" if self.in_coroutine else items
 
     def first(self, api: str, receiver: str, *arguments: str) -> list[str]:
-        """Return statements that leave a listing after its first item; a sync one is left by the
-        script's own ``left_first``.
+        """Return statements that leave a listing after its first item. A sync listing is left by
+        the script's own function ``left_first``.
         """
         given = ", ".join(arguments)
         if api == "async":

@@ -15,9 +15,11 @@ _IN_VAIN = 2
 """Runs without a complaint after which a script that never complained is given up."""
 
 _MOST_TIMES = 20
-"""How many times as often a script repeats its scene at most that has not shown it each time."""
+"""By how much the repetitions of a script's scene are multiplied at most, if the script does not
+show its flaw each time.
+"""
 _LONGEST_S = 15.0
-"""Seconds that a run of a script may take by repeating its scene more often. On a slow disk a scene
+"""The longest run in seconds that a script may take with more repetitions. On a slow disk a scene
 takes seconds, and each script is run several times before it is shown.
 """
 
@@ -30,8 +32,8 @@ def tried_often(
 ) -> str:
     """Return the script with a line on how often it complained; "" if it never did.
 
-    ``patient`` makes the same script with so many times the repetitions. If the script does not
-    complain each time, that one is tried as well, and returned if it complains more often.
+    ``patient`` makes the same script with that many times the repetitions. If the script does not
+    complain each time, the longer one is tried as well, and returned if it complains more often.
     """
     seen, lasted_s = _complaints(text, promise, runs)
     if patient is not None and seen < runs:

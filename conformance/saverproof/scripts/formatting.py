@@ -14,9 +14,9 @@ _MODE = Mode(line_length=WIDTH, target_versions={TargetVersion.PY311})
 _UNBROKEN = Mode(line_length=100_000, magic_trailing_comma=False)
 """A layout that is longer than any statement, so that the formatter breaks none."""
 _HANGING = 8
-"""Spaces before the rest of a line that is broken."""
+"""The indentation of the continuation of a broken line."""
 _SHALLOW = 45
-"""Characters of a line that may stay empty for the sake of a break one bracket less deep."""
+"""How many characters of a line may stay empty if the break is then one bracket less deep."""
 _OPENING, _CLOSING = "([{", ")]}"
 _WITH = re.compile(r" *(?:async )?with ")
 
@@ -63,8 +63,8 @@ def _folded(line: str) -> Iterator[str]:
 
 
 def _code(text: str) -> Iterator[tuple[int, str, int]]:
-    """Yield each character outside strings and comments: its position, itself, its depth in
-    brackets.
+    """Yield each character outside strings and comments: its position, the character, and its depth
+    in brackets.
     """
     depth, quote, skip = 0, "", False
     for place, character in enumerate(text):

@@ -1,4 +1,4 @@
-"""Write many checkpoints in a row as one loop, with what it needs of the checkpoint before."""
+"""Writes many checkpoints in a row as one loop, which keeps what each needs of the one before."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from saverproof.scripts.writer import ScriptWriter
 
 
 def write_history(step: PutHistory, writer: ScriptWriter) -> None:
-    """Write the loop, and update the model. ``V`` and a number name the versions of its
-    checkpoints.
+    """Write the loop, and update the model. The versions of its checkpoints are called ``V`` with a
+    number.
     """
     writer.helpers.add("checkpoint")
     first, last = step.number, step.number + step.count

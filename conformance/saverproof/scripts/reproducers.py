@@ -1,6 +1,6 @@
 """Standalone scripts that show a flaw: they exit with 1 while it is there, then with 0.
 
-One that does not come so far, as when the saver cannot be opened, exits with 2 (``script.script``).
+A script that cannot decide, as when the saver cannot be opened, exits with 2 (``script.script``).
 """
 
 from __future__ import annotations

@@ -21,15 +21,15 @@ UNDECIDED_IF_RAISED = (
     'sys.excepthook = lambda *e: (e[1].add_note("undecided"), '
     f"sys.__excepthook__(*e), sys.exit({UNDECIDED}))"
 )
-"""The statement by which whatever a script does not catch ends it with 2: a package or a server
-that is missing, a saver that cannot be opened, a step before the one in question. Python's own
-status for that is 1, which is to say that the flaw was seen. It is an expression since functions
-take more lines, and scripts are to be read at one look.
+"""The statement by which a script exits with 2 on any exception that it does not catch: a package
+or a server is missing, the saver cannot be opened, or an earlier step fails. Python's own exit
+status would be 1, which says that the flaw was seen. It is one expression because functions take
+more lines, and scripts should be short.
 """
 
 LONGEST = 42
-"""Lines from which a script is laid out densely, so that it can be read at one look: forty, and the
-two by which an error ends it with 2.
+"""The number of lines above which a script is laid out densely, so that it stays readable at one
+look: forty, and the two by which an error ends it with 2.
 """
 
 

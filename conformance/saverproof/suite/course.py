@@ -12,8 +12,9 @@ others.
 _STILL = 0.1
 """The least share of an item that counts as left while it runs, however long it took so far."""
 _AGAIN = 0.5
-"""How much of the time by which an item is late it is expected to take yet. It is late because
-something is broken, which is looked into: nobody knows how long, but the later, the longer.
+"""The share of an item's delay that it is expected to take once more. It is late because something
+is broken, which is looked into. Nobody knows for how long, but the later it is, the longer it
+takes.
 """
 
 

@@ -13,7 +13,9 @@ _ALL_THAT_IS_LEFT = _LINEARIZABLE | {
     "concurrency/deletion-is-whole",
     "concurrency/late-writer",
 }
-"""What cannot be right where callers lose what they put, whatever else is called meanwhile."""
+"""Contracts that follow from callers losing what they put, whatever other operations run beside
+them.
+"""
 
 THREADS_LOSE_NOTHING = Contract(
     id="concurrency/threads-lose-nothing",

@@ -64,10 +64,9 @@ def has_no_version(case: Case) -> bool:
 
 
 def on_the_other_side(case: Case) -> bool:
-    """Return whether the thread that differs is a copy, or the source, of a thread that the step
-    touched.
+    """Return whether the step touched the source or the copy of the thread that differs.
 
-    Return False if the step itself touched that thread.
+    Return False if the step touched that thread itself.
     """
     if case.address is None or isinstance(case.step, CopyThread):
         return False

@@ -168,9 +168,7 @@ BY_STEP: Mapping[type[steps.Step], str] = {
 
 
 def of_whole_step(step: steps.Step, fact: Fact) -> str:
-    """Return the contract that a difference breaks after a step which must change nothing
-    else.
-    """
+    """Return the contract that a difference breaks after a step that must change nothing else."""
     return step.contract_of(fact).id if isinstance(step, Scene) else WHOLE_STEP[type(step)]
 
 

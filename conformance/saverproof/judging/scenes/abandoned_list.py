@@ -58,8 +58,10 @@ class AbandonList(Scene):
 
 
 def _left_first(reader: ApiDriver, config: Config) -> Any:
-    """Return the first item of a listing that is left after it: a sync one where the thread has an
-    event loop, as a script's main thread may. Other scenes leave listings in threads without one.
+    """Return the first item of a listing that is abandoned after it.
+
+    The sync listing is made in a thread with an event loop, as a script's main thread may be. Other
+    scenes abandon listings in threads without a loop.
     """
     with having_a_loop() if reader.api == "sync" else nullcontext():
         return reader.first_listed(config)

@@ -33,7 +33,7 @@ _WHOLE = {
     "channels": serialization.CHANNEL_VALUES,
     "checkpoints": identity.LIST_SELECTS,
 }
-"""The contract that is broken if some of so many are not shown."""
+"""The contract that is broken if some of the writes, channels or checkpoints are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class Bulk(Scene):
     about: ClassVar[Contract] = serialization.LARGE
 
     def contract_of(self, fact: Fact) -> Contract:
-        """What is refused is advice; what is accepted, and then not whole, is lost."""
+        """A refusal breaks a contract that is advice. If the call is accepted, and not everything
+        is stored, data is lost.
+        """
         return _WHOLE[self.kind] if fact == _COUNT else self.contract
 
     @staticmethod
@@ -132,7 +134,7 @@ class Bulk(Scene):
             compare(writer, observed, expected)
 
     def _write(self, writer: ScriptWriter) -> tuple[str, str]:
-        """Write the calls; return expressions for what is observed after them, and what is
+        """Write the calls. Return expressions for what is observed after them, and for what is
         expected.
         """
         writer.helpers.add("checkpoint")

@@ -1,5 +1,5 @@
-"""The scene of a shallow copy of a saver, as ``with_allowlist`` makes. The saver must outlive
-it.
+"""The scene of a shallow copy of a saver, as ``with_allowlist`` makes. The saver must outlive the
+copy.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ CLONES = (Clone, DropClone)
 
 
 def clone_or_drop(model: Model, choose: Random, theme: Theme) -> Step:
-    """Go on through a shallow copy, or drop it: nothing in LangGraph closes one."""
+    """Go on through a shallow copy, or drop the copy: nothing in LangGraph closes one."""
     del model, theme
     kind: Callable[[], Step] = choose.choice(CLONES)
     return kind()

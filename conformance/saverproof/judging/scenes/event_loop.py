@@ -1,4 +1,4 @@
-"""The scene of a sync call on the thread of a running event loop: it must not wait for that
+"""The scene of a sync call on the thread of a running event loop: the call must not wait for that
 loop.
 """
 

@@ -34,7 +34,7 @@ class _SetUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FirstOperation(Scene):
-    """An operation as the first on a new store, which is set up or not."""
+    """An operation that is the first on a new store, which is set up or not."""
 
     operation: str
     set_up: bool

@@ -1,6 +1,6 @@
 """The scene of a checkpoint that is put again under its own descendant.
 
-Its parents are a loop then, and whatever follows them must come to an end all the same.
+The chain of its parents is a loop then. An operation that follows parents must end all the same.
 """
 
 from __future__ import annotations
@@ -44,29 +44,37 @@ IN_A_LOOP = {
 """The operations that may follow parents, each with the capability that it needs."""
 _CHANNEL = "log"
 _LENGTH = 3
-"""Checkpoints of the loop: more than one and its parent, which may be a case of its own."""
+"""How many checkpoints the loop has. A loop of a checkpoint and its parent may be a case of its
+own.
+"""
 _FIRST = {"straight": 4, "loop": 1}
-"""The first checkpoint of each thread. A saver that confuses threads is told by other programs."""
+"""The number of each thread's first checkpoint. They differ, as other programs show whether a saver
+confuses threads.
+"""
 MANY = 100
-"""Times the lines that the same operation takes beside the loop from which a walk counts as
-endless: it would have seen each checkpoint of the loop a hundred times.
+"""A walk counts as endless if it takes so many times as many lines as the same operation beside the
+loop: it would have seen each checkpoint of the loop a hundred times.
 """
 AT_LEAST = 10_000
-"""Lines that are allowed in any case: to notice the loop and to say so takes some, once."""
+"""Lines that are allowed in any case: to notice the loop and to report it takes some lines,
+once.
+"""
 _IN_SCRIPTS = 1_000_000
-"""Lines that a script allows, where nothing is compared: no saver takes so many for a few rows."""
+"""Lines that a script allows. It compares with nothing, but no saver takes so many for a few
+rows.
+"""
 PATIENCE_S = 5.0
 """Seconds without any progress after which an operation counts as never ending."""
 _AT_MOST = 2
-"""Multiples of these seconds that an operation may be at work, if it is done a hundred times as
-fast beside the loop.
+"""Multiples of these seconds that an operation may be at work, if beside the loop it takes a
+hundredth of that time.
 """
 
 _ENDLESS = Fact("endless", "it goes round and round")
 _HANG = Fact(facts.HANG, "the call never returns")
 _NEVER_ENDED: dict[tuple[Any, str, str], str] = {}
-"""What was observed of calls that never ended, by target, API and operation: one hang is enough,
-for the scene is the same each time.
+"""What was observed of calls that never ended, by target, API and operation. One hang is enough, as
+the scene is the same each time.
 """
 
 

@@ -28,7 +28,7 @@ _BAD = Value("unserializable", 0)
 _TASK = 91
 """A task number that programs do not use otherwise."""
 _GOOD = Value("integer", 9)
-"""The value that stands for the bad one when it is asked whether any value would be stored."""
+"""A good value that replaces the bad one, to see whether any value would be stored."""
 _ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
 
 

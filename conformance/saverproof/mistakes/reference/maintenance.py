@@ -73,7 +73,9 @@ class Maintenance(Reading):
         ]
 
     def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:
-        """Return what the delta channels of the checkpoints that stay are rebuilt from."""
+        """Return the checkpoints from which the delta channels of the remaining checkpoints are
+        rebuilt.
+        """
         stay = [row for id, row in shelf.checkpoints.items() if id not in doomed]
         return {id for row in stay for id in self._chain_of(shelf, row, self._said(row))}
 

@@ -30,7 +30,7 @@ FIRST = 10
 """The first number of a history. Numbers below it and between the next ones stay free."""
 _SUBJECT, _MANY = FIRST + 3, 98
 _LATER, _DAY_S = 1_000, 86_400
-"""Checkpoints are a day apart. Where times are reversed, they count down from day ``_LATER``."""
+"""Checkpoints are a day apart. If times are reversed, they count down from day ``_LATER``."""
 _FORMS = {"None": IdForm.NONE, "empty text": IdForm.EMPTY}
 _NAMESPACES = {"not there": None, "a name": "child"}
 

@@ -26,7 +26,7 @@ THREAD, COPY, ROOT = "a", "copy", ""
 _CHANNELS = ("log", "size", "count", "notes")
 _ASKED = {"the first": ("log",), "the last": ("notes",), "several": ("notes", "log")}
 _ALWAYS = "size"
-"""A delta channel that every program has. It is neither the first nor the last."""
+"""A delta channel that every program has, and that is neither the first nor the last."""
 _BETWEEN = {"2 to 99": 20, "100": 110, "1,100": 1_110}
 """The number of checkpoints between the root and the one whose history is read."""
 _TIMES = {"reversed": Times.FALLING, "equal times": Times.EQUAL}

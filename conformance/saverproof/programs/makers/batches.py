@@ -126,6 +126,6 @@ def writes_in_loop(model: Model, choose: Random, theme: Theme) -> Step | None:
 
 
 def writes_and_change(model: Model, choose: Random, theme: Theme) -> Step | None:
-    """A batch after which the caller goes on changing its own objects."""
+    """A batch whose values the caller changes after the call."""
     step = writes(model, choose, theme)
     return None if step is None else replace(step, mutate_inputs=True)

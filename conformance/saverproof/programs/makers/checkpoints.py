@@ -136,7 +136,7 @@ def put_in_loop(model: Model, choose: Random, theme: Theme) -> Put:
 
 
 def put_root_in_form(model: Model, choose: Random, theme: Theme) -> Put:
-    """A root whose config says None or nothing where its parent's id would be."""
+    """A root whose config has None, or nothing, in place of the parent's id."""
     step = put(model, choose, theme)
     changed = tuple((name, value or draw(choose, theme)) for name, value in step.changes)
     form = choose.choice((IdForm.NONE, IdForm.EMPTY))
@@ -144,12 +144,12 @@ def put_root_in_form(model: Model, choose: Random, theme: Theme) -> Put:
 
 
 def put_and_change(model: Model, choose: Random, theme: Theme) -> Put:
-    """A put after which the caller goes on changing its own objects."""
+    """A put whose checkpoint the caller changes after the call."""
     return replace(put(model, choose, theme), mutate_inputs=True)
 
 
 def put_merging(model: Model, choose: Random, theme: Theme) -> Put:
-    """A put whose config brings metadata of its own, in both places that join."""
+    """A put whose config has metadata of its own, in both places from which metadata is merged."""
     keys = ("user", "source", "attempt", "score", "flag", "__private", "langgraph_node", "detail")
     values = ("ann", 3, 1.5, True, {"nested": 1}, ["list"], None, "zoë", 0, "", False)
     chosen = {key: choose.choice(values) for key in choose.sample(keys, 3)}
@@ -171,7 +171,9 @@ def put_with_legacy_writes(model: Model, choose: Random, theme: Theme) -> Put:
 
 
 def put_delta(model: Model, choose: Random, theme: Theme) -> Put:
-    """A checkpoint of a thread whose first channel is kept as deltas: a value only now and then."""
+    """A checkpoint of a thread whose first channel is stored as deltas, with a value only now and
+    then.
+    """
     step = put(model, choose, theme)
     name = theme.channels[0]
     others = tuple((n, v) for n, v in step.changes if n != name)

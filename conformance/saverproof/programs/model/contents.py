@@ -16,8 +16,8 @@ class Contents:
     def __init__(self) -> None:
         self.threads: dict[str, dict[str, dict[int, Record]]] = {}
         self._born: dict[Address, dict[int, None]] = {}
-        """The numbers that were ever put as children of an address, gone ones included: to look
-        for them among all checkpoints would take the square of these.
+        """The numbers that were ever put as children of an address, also if they are gone: a search
+        through all checkpoints would take the square of their number.
         """
         self.writes: dict[Address, dict[WriteKey, PendingWrite]] = {}
         self.gone: dict[Address, str] = {}
@@ -30,8 +30,8 @@ class Contents:
         self.copies: set[frozenset[str]] = set()
         """Pairs of threads, one of which was copied from the other."""
         self.unexpected: set[Address] = set()
-        """Addresses that are not judged: the saver shows something there that was reported already,
-        or may show whatever it likes.
+        """Addresses that are not judged: the saver shows something wrong there that was reported
+        already, or may show whatever it likes.
         """
         self.diverged = False
         """True after the saver lost checkpoints or showed unknown ones, and the model

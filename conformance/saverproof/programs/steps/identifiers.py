@@ -14,11 +14,13 @@ TASK_MIDDLE = "-5a1c-5e0f-9b2d-"
 
 EXIT_TASK = 10_000
 """The number from which on tasks have ids as LangGraph makes them with durability "exit" for the
-first step: that number of digits in place of the first group, so that step 0 begins as the null
+first step. The number's digits replace the first group, so that the id of step 0 begins as the null
 task's id does.
 """
 LATE_TASK = 20_000
-"""The same for the later steps of such a run: their ids come after those of all real tasks."""
+"""The number from which on tasks have ids of the later steps of such a run, which sort after the
+ids of all real tasks.
+"""
 
 # A uuid6 timestamp of November 2026, in units of 100 ns since 1582-10-15.
 _EPOCH = 0x1F0_C8A4_3B1A_7C00

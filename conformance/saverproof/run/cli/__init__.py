@@ -17,9 +17,11 @@ from saverproof.errors import JudgeError, SaverproofError
 from saverproof_reports.errors import ReportError
 
 _INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
+"""The exit status after Ctrl-C, as in shells."""
 _NOT_READ = 141
-"""The exit status where ``head``, or whoever else reads, has left: that of SIGPIPE in shells."""
+"""The exit status if the reader of the output, such as ``head``, has left: the one that shells give
+for SIGPIPE.
+"""
 
 
 class _Commands(click.Group):
@@ -60,7 +62,9 @@ class _Commands(click.Group):
 
 
 def _reader_has_left() -> bool:
-    """Return whether nobody reads standard output any more; what is left of it is then dropped."""
+    """Return whether nobody reads standard output any more. What is not yet written is then
+    dropped.
+    """
     output, watch = sys.stdout.fileno(), select.poll()
     watch.register(output, 0)
     if not watch.poll(0):

@@ -20,7 +20,7 @@ def working(what: str) -> Iterator[None]:
 
 
 class Output(Console):
-    """Standard output for tables; where its reader has left, it raises as ``print`` does."""
+    """Standard output for tables. If its reader has left, it raises as ``print`` does."""
 
     def __init__(self) -> None:
         super().__init__(markup=False, highlight=False)

@@ -30,7 +30,7 @@ _UNUSABLE = 4
 """The exit status for a corpus that says nothing of the saver, as pytest has it for options."""
 _MOST_TOLD = 5
 _WIDTH = 300
-"""Differences of one corpus that are told, and characters of each text: they tend to be alike."""
+"""The most differences of one corpus that are reported, and the most characters of each text."""
 
 
 @click.group(name="corpus", short_help="Keep what a release writes, and read it later.")
@@ -101,7 +101,7 @@ def read(saver: str, folders: Sequence[Path]) -> None:
 
 
 def _opened(saver: str) -> tuple[Target, Facts]:
-    """The target, and what the probe finds."""
+    """Return the target, and the facts that the probe finds."""
     setting = Setting.current()
     setting.apply()
     ref = find(saver, Path(setting.folder))
@@ -136,7 +136,7 @@ class _Unusable(click.ClickException):
 
 @contextmanager
 def _unusable() -> Iterator[None]:
-    """End with the status for it where a corpus cannot be used."""
+    """End with the right exit status if a corpus cannot be used."""
     try:
         yield
     except CorpusError as error:

@@ -36,7 +36,7 @@ def command(artefact: Path) -> None:
 
 
 def _told(recorded: dict[str, Any], artefact: Path) -> tuple[Told, str | None]:
-    """Return what is known beside the artefact, and the contract to file instead, if there is
+    """Return what is known beside the artefact, and the contract to report instead, if there is
     one.
     """
     name = recorded["contract"]

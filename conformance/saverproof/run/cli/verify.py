@@ -38,7 +38,7 @@ seen.
 """
 
 _LOOKED_AT = ("graph", "durability", "atomicity")
-"""The families of which the scenarios are examples."""
+"""The families from which the scenarios are examples."""
 
 _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
 _COLOURS = {True: "green", False: "red", None: "yellow"}

@@ -91,7 +91,7 @@ def _told_apart(
 
 
 def _undecided_entry(contract: Mapping[str, Any]) -> Table:
-    """Return the entry of a contract that could not be judged, perhaps because of what else is
+    """Return the entry of a contract that could not be judged, perhaps because other contracts are
     broken.
     """
     entry = tomlkit.table()

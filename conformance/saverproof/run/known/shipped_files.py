@@ -1,8 +1,8 @@
 """Known flaws of released savers, in files that come with the kit.
 
-A file is named after the saver's class. ``releases`` are those that were looked at, whether they
-have a flaw or not; the tables are those of any known-violations file, each with ``versions``.
-``.ci/field.py known`` writes them from the results of the field.
+A file is named after the saver's class. ``releases`` are the releases that were judged, with a flaw
+or without. The tables are as in any known-violations file, each with ``versions``. ``.ci/field.py
+known`` writes the files from the results of the field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,11 @@ from saverproof.savers.facts import Facts
 from saverproof_reports.wording import count_of
 
 SHIPPED = "shipped"
-"""The value of ``--saver-known`` that asks for the files of the kit, and fails without one."""
+"""The value of ``--saver-known`` that asks for the kit's file on the saver, and fails if there is
+none.
+"""
 NONE = "none"
-"""The value of ``--saver-known`` that leaves them out."""
+"""The value of ``--saver-known`` that leaves out the kit's files."""
 FOLDER = Path(__file__).with_name("shipped")
 _OFF = f", which fails nothing (--saver-known={NONE}: it does)"
 
@@ -43,7 +45,7 @@ class ShippedFile:
         return cls(tuple(data["releases"]), entries_of(path, data, from_kit=True))
 
     def flaws_of(self, release: str | None) -> tuple[Entry, ...]:
-        """Return the flaws of a release; none if nobody has looked at it."""
+        """Return the flaws of a release; none if the release was never judged."""
         if release not in self.releases:
             return ()
         return tuple(entry for entry in self.entries if entry.holds_for(release))
@@ -55,17 +57,17 @@ def shipped_files() -> Mapping[str, ShippedFile]:
 
 
 def shipped_for(facts: Facts) -> tuple[Entry, ...]:
-    """Return the flaws that this release of a saver is known to have; none if it is not known."""
+    """Return the known flaws of this release of a saver; none if the release was never judged."""
     file = ShippedFile.of(facts["saver_class"])
     return () if file is None else file.flaws_of(facts["version"])
 
 
 def check_shipped(facts: Facts) -> None:
-    """Refuse a saver of which the kit knows nothing.
+    """Raise an error for a saver of which the kit knows nothing.
 
     Raises:
-        KnownFileError: there is no file for the saver's class, or its release is not one of those
-            that were looked at; one line says what there is.
+        KnownFileError: there is no file for the saver's class, or its release was never judged;
+            one line says which ones were.
     """
     file = ShippedFile.of(facts["saver_class"])
     if file is None:
@@ -81,8 +83,8 @@ def check_shipped(facts: Facts) -> None:
 
 
 def shipped_line(facts: Facts) -> str | None:
-    """Return what the start of a run says of the flaws that the kit knows; None if it has no file
-    for the saver.
+    """Return what the start of a run says of the flaws that the kit knows; None if the kit has no
+    file for the saver.
     """
     file = ShippedFile.of(facts["saver_class"])
     if file is None:

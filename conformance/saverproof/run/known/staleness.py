@@ -29,12 +29,14 @@ class StaleEntry:
 def stale(
     entries: Iterable[Entry], contracts: Iterable[Mapping[str, Any]], profile: str, saver: str
 ) -> Iterator[StaleEntry]:
-    """Yield the entries whose contract held for ``saver``, given its ``contracts`` in a report.
+    """Yield the entries whose contract held for ``saver``, given the saver's ``contracts`` in a
+    report.
 
-    A search may miss a violation. Therefore only the deep profile makes it certain that it is gone,
-    and nothing does if it depends on timing. A contract that was not exercised, through the entry's
-    API if it names one, is never stale. Entries with an example of this saver are left out: they
-    are judged by running the example. So are those of the kit: its user cannot remove them.
+    A search may miss a violation. So only the deep profile makes it certain that a violation is
+    gone, and nothing does if the violation depends on timing. A contract that was not exercised,
+    through the entry's API if it names one, is never stale. Entries with an example of this saver
+    are left out: they are judged by running the example. Entries of the kit are left out, as users
+    cannot remove them.
     """
     judged = {contract["id"]: contract for contract in contracts}
     for entry in entries:

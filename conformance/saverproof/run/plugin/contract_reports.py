@@ -99,7 +99,9 @@ def report_on(
 def _result(
     contract: Said, stale: Mapping[str, Said], item: Said, run: Run
 ) -> tuple[Any, Any, str | None]:
-    """Return pytest's outcome and text, and the reason why a failure is expected, or None."""
+    """Return pytest's outcome and text. If a failure is expected, return the reason as well, else
+    None.
+    """
     entry = stale.get(contract["id"])
     if entry is not None and entry["severity"] == "error":
         return "failed", Failure(entry["message"], entry["message"]), None

@@ -1,6 +1,7 @@
-"""What follows from a death of the judge process: a short program, and what to judge all the same.
+"""Makes use of the death of a judge process: finds a short program that ends it, and judges the
+rest of the family.
 
-Only programs of functional families have these: their journals have steps.
+Only programs of functional families can be shortened so, since only their journals have steps.
 """
 
 from __future__ import annotations
@@ -18,19 +19,25 @@ from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import Program
 
 _MOST_DEATHS = 8
-"""Hangs for one shorter program: each of them takes a third of the watchdog's time."""
+"""The most hangs that are waited for to find a shorter program: each takes a third of the
+watchdog's time.
+"""
 _DEATHS_TO_SIMPLIFY = 3
-"""Hangs more to make a program of two steps plain, which can be read as it is."""
+"""How many more hangs are waited for to simplify a program of two steps, which is readable as it
+is.
+"""
 _MOST_TRIED = 60
-"""Programs that are tried for a shorter one. Those that are survived take a tenth of a second."""
+"""The most programs that are tried to find a shorter one. A program in which the process lives on
+takes a tenth of a second.
+"""
 _NEAREST = 40
-"""Steps before the last one that are each tried as the only one before it."""
+"""How many steps before the last one are each tried as the only step before it."""
 
 Steps = list[Any]
 """Steps as JSON, as the journal has them."""
 Again = Callable[[Steps, float], tuple[JudgeGone, Steps] | None]
 """A function that runs steps in a process of its own, with so many seconds of patience. It returns
-how the process ended and the steps that were taken, or None if they were survived.
+how the process ended and the steps that it took, or None if it lived on.
 """
 
 
@@ -51,7 +58,7 @@ def read_journal(journal: Path) -> Steps:
 
 
 def kind_of_last(steps: Steps) -> str:
-    """Return the kind of the step that was not survived; "" where the journal has no steps."""
+    """Return the kind of the step in which the process died; "" if the journal has no steps."""
     return str(steps[-1].get("step", "")) if steps and isinstance(steps[-1], dict) else ""
 
 
@@ -68,7 +75,7 @@ class _Shortening:
     tried: int = 0
 
     def attempt(self, candidate: Program) -> Program | None:
-        """Return the steps that were taken if the process did not survive them, else None."""
+        """Return the steps that were taken if the process died in them, else None."""
         if self.deaths >= self.most_deaths or self.tried >= _MOST_TRIED:
             return None
         self.tried += 1
@@ -79,7 +86,9 @@ class _Shortening:
         return from_json(taken)
 
     def shortest(self, program: Program) -> Program:
-        """Return the shortest program that is not survived, as far as few deaths show it."""
+        """Return the shortest program in which the process dies, as far as a few deaths can
+        show.
+        """
         few = self._with_one_before(program)
         if not self.first.hung:
             self.most_deaths = _MOST_TRIED
@@ -88,9 +97,10 @@ class _Shortening:
         return shrink(few or program, self.attempt)
 
     def _with_one_before(self, program: Program) -> Program | None:
-        """Return the last step alone, or with one step before it, if that is not survived.
+        """Return the last step alone, or with one step before it, if the process dies in that.
 
-        What is survived takes far less time than another hang, so the shortest come first.
+        A try in which the process lives on takes far less time than another hang, so the shortest
+        programs come first.
         """
         *before, last = program
         pairs = ((one, last) for one in reversed(before[-_NEAREST:]))
@@ -110,7 +120,8 @@ class _Shortening:
 class Shortener:
     """Finds short programs that end the process, once for each saver and kind of step.
 
-    ``watchdog_s`` is the patience that decides whether a call hangs, ``quick_s`` that of tries.
+    ``watchdog_s`` is the patience in seconds that decides whether a call hangs, ``quick_s`` the
+    patience of the tries.
     """
 
     watchdog_s: float
@@ -138,7 +149,7 @@ class Shortener:
 
 
 def held_by(rest: Outcome) -> frozenset[str]:
-    """Return the contracts that an outcome has looked at, and not found broken or unclear."""
+    """Return the contracts that an outcome has judged, and found neither broken nor unclear."""
     unclear = {*rest.unknown, *rest.unexercised, *rest.unsettled}
     return frozenset(name for name, times in rest.checked.items() if times) - unclear
 
@@ -146,11 +157,12 @@ def held_by(rest: Outcome) -> frozenset[str]:
 def with_the_rest(
     first: Outcome, rest: Outcome, deaths: Collection[Finding], held: Collection[str]
 ) -> Outcome:
-    """Return what a family comes to: ``first`` ended with ``deaths``, ``rest`` leaves out the kind
-    of step that was not survived.
+    """Join the outcomes of two runs of one family.
 
-    Of what the first could not finish, that is what the rest has found, and the contracts that are
-    ``held`` by it. The others stay unknown.
+    The process of the ``first`` run died, as its findings ``deaths`` say. The run ``rest`` took no
+    steps of the kind in which it died. For contracts that the first run could not finish, the
+    findings of ``rest`` count, and of the contracts that held in ``rest`` only those in ``held``.
+    The others stay unknown.
     """
     anew = {one.contract for one in rest.findings}
     # The rest finds again what was found before the death.

@@ -39,8 +39,8 @@ from saverproof.run.plugin.deaths import (
 from saverproof.run.plugin.run import Run
 
 _KNOWN_TO_HANG = 3
-"""By what the watchdog's time is divided for a saver that has hung twice for as long as it is. What
-ends sooner than that in another kind of step is judged with all of it.
+"""The watchdog's time is divided by this for a saver that has hung twice for all of that time. If a
+step of another kind hangs for this shorter time, it is run again with all of the time.
 """
 
 
@@ -58,12 +58,12 @@ class Judged:
     blame: Blame | None = None
     """The blame for the death of the process, if that is how it ended."""
     deaths: tuple[Finding, ...] = ()
-    """The findings of such ends, which the outcome has as well."""
+    """The findings about deaths of the process, which are in the outcome as well."""
 
 
 _MOST_LEFT_OUT = 3
-"""Kinds of steps without which a plan is judged: to find each of them takes two runs, and a saver
-that does not survive more of them has enough to mend.
+"""The most kinds of steps that are left out of a plan: each takes two runs to find. A saver with
+more of them has enough to mend.
 """
 
 
@@ -87,9 +87,10 @@ class Judge:
         """Return the outcome of ``plan``.
 
         A saver that kills or hangs the process twice has violated a contract. If the process was
-        cut off while it was at work, the outcome is unknown. Where the saver is known to hang, the
-        same once more is believed at once. The rest is judged without that kind of step, if it can
-        be: for what else is broken, and where that step is of one contract alone, for what holds.
+        cut off while it was at work, the outcome is unknown. If the saver is known to hang in a
+        kind of step, a second hang in it is believed at once. The rest of the family is then judged
+        without such steps, if possible: other contracts may be found broken, and if the kind of
+        step serves one contract alone, others may be found to hold.
         """
         judged = self._judged_once(plan, listener)
         blamed: list[Blame] = []
@@ -118,10 +119,11 @@ class Judge:
         return known or self._judged(plan, listener)
 
     def _hung_again(self, plan: ItemPlan, listener: Listener | None) -> Judged | None:
-        """Return the outcome of a plan whose saver is known to hang, in a third of the time.
+        """Return the outcome of a plan whose saver is known to hang, with a third of the watchdog's
+        time.
 
-        It is None if it is not the known hang that ends the process: then the plan is judged as any
-        other is.
+        Return None if something else than the known hang ended the process: the plan is then judged
+        like any other.
         """
         if family_table(plan.family).phase != "functional":
             # Others stop at a hang themselves, and their journals do not have steps.
@@ -257,9 +259,7 @@ class Judge:
         )
 
     def _shortened(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> Steps:
-        """Return a program that the process does not survive either: the shortest that was
-        found.
-        """
+        """Return the shortest program found in which the process dies as well."""
 
         def again(candidate: Steps, patience_s: float) -> tuple[JudgeGone, Steps] | None:
             own = Path(plan.folder) / f"again-{next(self._numbers)}"
@@ -291,7 +291,7 @@ class Judge:
     def _left(self, plan: ItemPlan, why: str) -> Outcome:
         """Return what is certain although the judging was not finished.
 
-        That is what was found and settled, and the differences that were unexplained at that time.
+        This is what was found and settled, and the differences that were unexplained at that time.
         All other contracts are unknown because of ``why``.
         """
         findings = tuple(Finding.from_json(found) for found in self._kept.get("findings", ()))

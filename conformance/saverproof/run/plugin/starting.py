@@ -289,7 +289,7 @@ def _check_apis(savers: Iterable[Facts], apis: str) -> None:
 
 
 def _known(facts: Facts, shared: tuple[Entry, ...], *, shipped: bool) -> tuple[Entry, ...]:
-    """Return what is known of a saver. Its author's word on a flaw comes before the kit's."""
+    """Return the known violations of a saver. Those of its author come before those of the kit."""
     own = () if facts["known"] is None else read_known(Path(facts["known"]))
     listed = (entry for entry in (*shared, *own) if entry.holds_for(facts["version"]))
     return (*listed, *(shipped_for(facts) if shipped else ()))

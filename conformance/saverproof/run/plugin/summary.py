@@ -26,7 +26,9 @@ _NO_PASS = ("unknown", "not-exercised")
 _REASON = 110
 """Characters of a reason beside a verdict, so that both take two lines at most."""
 _BEYOND = 1.3
-"""Times its estimate that a run may take before the line on its time says why."""
+"""A run may take its estimated time multiplied by this before the line on its time says why it took
+longer.
+"""
 
 
 def header(run: Run) -> list[str]:
@@ -192,7 +194,7 @@ def _others(judged: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _known_by_kit(judged: Mapping[str, Any], run: Run) -> Iterator[str]:
-    """Yield the flaws that the kit excused: whoever did not list them reads them here."""
+    """Yield the flaws that the kit excused, for users who have not listed them themselves."""
     ids = {entry.id for entry in run.known[judged["saver"]["name"]] if entry.from_kit}
     known = [one for one in judged["contracts"] if one["id"] in ids]
     yield from _reasons({"contracts": known}, "known")
@@ -209,7 +211,7 @@ def _reasons(judged: Mapping[str, Any], verdict: str) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    """Return a reason without its last clauses if it is long. No clause is cut in two."""
+    """Return a reason, without its last clauses if it is long, and cut between words."""
     if len(text) <= _REASON:
         return text
     short = text[:_REASON]

@@ -1,1 +1,3 @@
-"""What a project says of the savers that it has judged: ``[tool.saverproof]`` in pyproject.toml."""
+"""The table ``[tool.saverproof]`` in pyproject.toml, in which a project says which savers to
+judge.
+"""

@@ -9,10 +9,10 @@ _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
 def duration(text: str) -> float:
-    """The seconds that a time such as 90s, 10m or 2h stands for.
+    """Return the seconds in a time such as 90s, 10m or 2h.
 
     Raises:
-        argparse.ArgumentTypeError: it is no such time.
+        argparse.ArgumentTypeError: the text is no such time.
     """
     number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS_S else (text, "s")
     try:
@@ -24,10 +24,10 @@ def duration(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds above 0.
+    """Return a number of seconds above 0.
 
     Raises:
-        argparse.ArgumentTypeError: the text is none.
+        argparse.ArgumentTypeError: the text is no such number.
     """
     try:
         number = float(text)

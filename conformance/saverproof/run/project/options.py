@@ -1,4 +1,4 @@
-"""The options that ``[tool.saverproof]`` stands for, each value checked where it is written."""
+"""Turns the table ``[tool.saverproof]`` into options, and checks each value where it is written."""
 
 import argparse
 import difflib
@@ -21,10 +21,10 @@ class ProjectTableError(SaverproofError):
 
 
 def project_options(table: ProjectTable, folder: Path) -> list[str]:
-    """The table as options of pytest, which is started in ``folder``.
+    """Return the table as options of pytest, which is started in ``folder``.
 
     Raises:
-        ProjectTableError: there is an unknown key, or a value that is none for its key.
+        ProjectTableError: a key is unknown, or its value cannot be used.
     """
     for key in table.values:
         if key not in _KEYS:
@@ -118,10 +118,10 @@ def _flag(option: str) -> Callable[[Any, Path, Path], list[str]]:
 
 
 def _texts(value: Any, expected: str) -> list[str]:
-    """A text, or a list of them, as a list.
+    """Return a text, or a list of texts, as a list.
 
     Raises:
-        ValueError: it is neither, or holds nothing.
+        ValueError: the value is neither, or is an empty list.
     """
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(one, str) and one for one in texts):
@@ -152,4 +152,4 @@ _KEYS: Mapping[str, Callable[[Any, Path, Path], list[str]]] = {
     "strict": _flag("--saver-strict"),
     "lenient": _flag("--saver-lenient"),
 }
-"""Each key of the table, and what makes options of its value."""
+"""A function for each key of the table that turns its value into options."""

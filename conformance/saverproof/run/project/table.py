@@ -1,7 +1,7 @@
-"""The table ``[tool.saverproof]`` of a project's pyproject.toml, as it stands there.
+"""Reads the table ``[tool.saverproof]`` of a project's pyproject.toml.
 
-pytest reads this in every project in which saverproof is installed: the file is parsed only if the
-table is named in it.
+pytest imports this in every project in which saverproof is installed: the file is parsed only if
+its text names the table.
 """
 
 import re
@@ -19,11 +19,11 @@ _KEY = re.compile(r"\s*[\"']?(?P<key>[\w.-]+)[\"']?\s*=")
 
 @dataclass(frozen=True, slots=True)
 class ProjectTable:
-    """What the table says.
+    """The content of the table.
 
     Attributes:
-        file: the pyproject.toml.
-        text: the whole of it.
+        file: the path of the pyproject.toml.
+        text: the whole text of the file.
         values: the table's keys and values.
     """
 
@@ -37,7 +37,9 @@ class ProjectTable:
         return self.file.parent
 
     def place_of(self, key: str) -> str:
-        """File and line of a key, for messages; the line of the table where it is spelled oddly."""
+        """Return the file and line of a key, for messages; the line of the table if the key cannot
+        be found.
+        """
         header = 1
         inside = False
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -50,9 +52,10 @@ class ProjectTable:
 
 
 def project_table(folder: Path) -> ProjectTable | None:
-    """The table of the project that ``folder`` is in: of the nearest pyproject.toml upwards.
+    """Return the table of the project that ``folder`` is in, from the nearest pyproject.toml
+    upwards.
 
-    None if there is no such file or table, or if the file is no TOML, which pytest itself says.
+    None if there is no such file or table, or if the file is no TOML, which pytest itself reports.
     """
     file = next((at / FILE for at in (folder, *folder.parents) if (at / FILE).is_file()), None)
     if file is None:

@@ -21,12 +21,14 @@ from saverproof.savers.releases import pip
 
 _PYTHON = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
 _ROUNDS = 5
-"""How deep requirements of requirements may go that the environment does not meet."""
+"""How deep the requirements of requirements are followed, as far as the environment does not meet
+them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """An older release, installed in ``folder``, which goes first on the path of a process."""
+    """An older release in ``folder``. To play it, a process has that folder first on its path."""
 
     distribution: str
     version: str
@@ -37,7 +39,7 @@ class Release:
 
 
 def cache_folder() -> Path:
-    """Return where older releases are kept."""
+    """Return the folder in which older releases are kept."""
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
@@ -46,7 +48,9 @@ def cache_folder() -> Path:
 
 
 def kept(distribution: str, version: str) -> Release | None:
-    """The release if it is in the cache, and the environment still has what it needs beside it."""
+    """Return the release if it is in the cache, and the environment still has the other packages
+    that it needs.
+    """
     for folder in sorted(cache_folder().glob(f"{folder_name(distribution, version)}-*")):
         # A folder of this name is whole: it is given the name when all is in it.
         if not _unmet(folder):
@@ -55,10 +59,10 @@ def kept(distribution: str, version: str) -> Release | None:
 
 
 def installed(distribution: str, version: str) -> Release:
-    """The release, from the cache, or else from the index of pip.
+    """Return the release, from the cache, or else from the index of pip.
 
     Raises:
-        ReleaseError: it cannot be had, or not be kept.
+        ReleaseError: the release cannot be installed or kept.
     """
     if (found := kept(distribution, version)) is not None:
         return found
@@ -72,7 +76,7 @@ def installed(distribution: str, version: str) -> Release:
 
 
 def _install(distribution: str, version: str) -> Release:
-    """Install it aside, and give it its name only when all is there."""
+    """Install a release into a hidden folder, and rename the folder once everything is there."""
     place = cache_folder() / f"{folder_name(distribution, version)}-{secrets.token_hex(4)}"
     aside = place.with_name(f".{place.name}")
     requirements = [f"{distribution}=={version}"]
@@ -92,12 +96,16 @@ def _install(distribution: str, version: str) -> Release:
 
 
 def folder_name(distribution: str, version: str) -> str:
-    """Return what the names of a release's folders begin with: it is of one Python and machine."""
+    """Return the first part of the names of a release's folders, which is different for each Python
+    and machine.
+    """
     return f"{canonicalize_name(distribution)}-{version}-{_PYTHON}"
 
 
 def _unmet(folder: Path) -> list[str]:
-    """Return what the distributions in a folder need that neither it nor the environment has."""
+    """Return the requirements of the distributions in a folder that neither the folder nor the
+    environment meets.
+    """
     there = {
         canonicalize_name(one.name): one.version
         for one in metadata.distributions(path=[str(folder)])
@@ -110,7 +118,9 @@ def _unmet(folder: Path) -> list[str]:
 
 
 def _is_met(needed: Requirement, version: str | None) -> bool:
-    """Return whether that version will do; without one, what the environment has."""
+    """Return whether this version meets a requirement; without a version, whether the environment
+    does.
+    """
     if version is None:
         try:
             version = metadata.version(needed.name)

@@ -1,4 +1,4 @@
-"""Asks the pip of this interpreter, which knows the index, the settings and the hashes."""
+"""Asks the pip of this interpreter, which knows the user's index, settings and hashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from saverproof.errors import ReleaseError, one_line
 
 _RETRIES = 1
-"""How often pip tries a connection again: five times, as it would, take most of a minute."""
+"""How often pip tries a connection again: its default of five takes most of a minute."""
 _OWNER_ONLY = 0o077
 _UNREACHABLE = re.compile(
     r"after connection broken by|Failed to establish a new connection|Max retries exceeded"
@@ -23,7 +23,7 @@ _OTHER_PYTHON = re.compile(
 
 
 def available(distribution: str) -> list[str]:
-    """The final releases of a distribution that the index has, the newest first.
+    """Return the final releases of a distribution that the index has, the newest first.
 
     Raises:
         ReleaseError: the index has none, or cannot be reached.
@@ -34,10 +34,10 @@ def available(distribution: str) -> list[str]:
 
 
 def install(requirements: Sequence[str], folder: Path) -> None:
-    """Install these, and nothing that they need, into a folder that does not exist yet.
+    """Install these requirements, without their own requirements, into a new folder.
 
     Raises:
-        ReleaseError: there is no such release, or not for this Python, or no index to be reached.
+        ReleaseError: there is no such release, or not for this Python, or no index can be reached.
     """
     how = ("--no-deps", "--no-compile", "--no-warn-conflicts", "--target", str(folder))
     _run(", ".join(requirements), "install", "--quiet", *how, *requirements)
@@ -60,7 +60,7 @@ def _run(what: str, *arguments: str) -> str:
 
 
 def _why(said: str, what: str) -> str:
-    """Why pip could not do it, in one line."""
+    """Return in one line why pip failed."""
     if "No module named pip" in said:
         return f"{sys.executable} has no pip, expected one to install it with"
     if _UNREACHABLE.search(said):
@@ -79,8 +79,8 @@ def _why(said: str, what: str) -> str:
 
 
 def _of_ignored(ignored: str, wanted: str) -> str:
-    """Return what Python a release needs, of what pip says of those that it left out: ``1.0
-    Requires-Python >=3.13; 2.0 ...``.
+    """Return the Python versions that a release needs, from pip's list of ignored releases: ``1.0
+    Requires-Python >=3.13; 2.0 ...``. "" if the list does not have the release.
     """
     for one in ignored.split(";"):
         version, _, needed = one.strip().partition(" Requires-Python ")

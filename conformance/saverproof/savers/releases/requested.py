@@ -1,4 +1,4 @@
-"""Which older releases a user asks for, by version or by what they are to the installed one."""
+"""Reads which older releases a user asks for: by version, or by a name such as "previous"."""
 
 from __future__ import annotations
 
@@ -18,18 +18,22 @@ EXPECTED = f"expected DISTRIBUTION==VERSION, or one of {', '.join(_BY_NAME)}"
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """A release of one distribution; without a ``distribution``, what ``version`` names of each."""
+    """The releases that a user asks for: one version of a ``distribution``, or without one, the
+    releases of every saver's distribution that the name in ``version`` stands for.
+    """
 
     version: str
     distribution: str = ""
 
     @property
     def is_by_name(self) -> bool:
-        """Whether an index has to be asked which releases are meant."""
+        """Whether releases are asked for by a name, so that the index has to be asked which ones
+        exist.
+        """
         return not self.distribution
 
     def is_of(self, distribution: str) -> bool:
-        """Return whether releases of that distribution are meant."""
+        """Return whether releases of this distribution are asked for."""
         return self.is_by_name or canonicalize_name(distribution) == self.distribution
 
 
@@ -37,7 +41,7 @@ def requested(text: str) -> Requested:
     """Return what the option's text asks for.
 
     Raises:
-        ReleaseError: it names neither one release nor a kind of release.
+        ReleaseError: the text is neither one release nor a name of releases.
     """
     if text in _BY_NAME:
         return Requested(text)
@@ -54,10 +58,10 @@ def requested(text: str) -> Requested:
 
 
 def chosen_of(name: str, available: Iterable[str], installed: str) -> list[str]:
-    """The releases that a name of the option stands for, the newest first.
+    """Return the releases that a name stands for, the newest first.
 
     Raises:
-        ReleaseError: the index has no release of that kind.
+        ReleaseError: the index has no such release.
     """
     present = Version(installed)
     older = sorted((v for v in map(Version, available) if v < present), reverse=True)

@@ -28,10 +28,10 @@ def _idle_loop() -> asyncio.AbstractEventLoop:
 
 @contextmanager
 def having_a_loop() -> Iterator[None]:
-    """Give this thread an event loop that does not run meanwhile, as main threads have one.
+    """Give this thread an event loop that does not run, as a main thread may have.
 
-    ``asyncio.get_event_loop`` then returns it, where it raises in other threads: what awaits
-    something to clean up, and is not awaited itself, does not raise, and is left halfway.
+    ``asyncio.get_event_loop`` raises in other threads, and here returns that loop. Code that cleans
+    up by awaiting something, and is not awaited itself, then does not raise, and is left halfway.
     """
     asyncio.set_event_loop(_idle_loop())
     try:

@@ -166,7 +166,7 @@ def target(
 
 
 def _label(name: object, function: Opener) -> str:
-    """Return what a target is called: as its author said, else as the function is."""
+    """Return the target's name: the author's, or else that of the function."""
     label = name if isinstance(name, str) else getattr(function, "__name__", None)
     if not isinstance(label, str):
         raise _wrong("?", "name", label, "a name, because the function has none")
