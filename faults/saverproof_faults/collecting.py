@@ -20,7 +20,9 @@ import threading
 
 
 class _HeldOff:
-    """The context manager that ends what ``hold_off`` began."""
+    """The context manager that ends what ``hold_off`` began: the garbage collector is switched on
+    again if it was on before.
+    """
 
     def __init__(self) -> None:
         # Reentrant, since a collection that is under way may close a connection, whose callback

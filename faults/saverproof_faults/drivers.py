@@ -51,8 +51,8 @@ SQLITE3 = Sqlite3Driver()
 EXECUTE = "execute"
 BATCH = "executemany"
 PIPELINE = "pipeline"
-"""The ways in which a driver's method is called: with one statement, with a batch of rows, or to
-send the statements that were gathered before. Other methods are named by the event that they are.
+"""The way to call a driver's method that sends the statements which were gathered before. Methods
+take one statement, a batch of rows, or these; other methods are named by their event.
 """
 
 
@@ -229,7 +229,7 @@ class _Made:
     def undoing(
         self, original: Callable[..., Any], owner: Any, event: Event, known: Method
     ) -> Iterator[Callable[[], Any]]:
-        """Return a call by which the server undoes what a real refusal would undo."""
+        """Return a call that has the server undo what a real refusal would undo."""
         if event is Event.COMMIT and known.manner == EXECUTE:
             if not self.made:
                 yield partial(owner.execute, "ROLLBACK")

@@ -123,7 +123,9 @@ SIDES: Mapping[Fault, Side] = {
 """The class of each fault that is not engine-side."""
 
 INTERRUPTIONS = ("KeyboardInterrupt", "SystemExit")
-"""What is raised in a program that is to end: no ``Exception``, and nothing of the driver's."""
+"""The exceptions of a program that is to end. They are no ``Exception``, and do not come from the
+driver.
+"""
 
 CLIENT_EVENTS = (Event.STATEMENT, Event.BEGIN, Event.COMMIT, Event.ROLLBACK)
 IO_EVENTS = (Event.IO, Event.OPEN, Event.WRITE, Event.SYNC, Event.TRUNCATE, Event.DELETE)

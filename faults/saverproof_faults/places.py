@@ -27,8 +27,8 @@ NETWORK_FAULTS = {
 """The faults that a message to a server can meet."""
 _OF_EACH_WRITE = (Fault.SERVER_REFUSED, Fault.SESSION_ENDED)
 _BY_TURNS = (Fault.STATEMENT_CANCELLED, Fault.LOCK_TIMEOUT)
-"""Faults that leave behind what SERVER_REFUSED does, by another class of errors. Each write gets
-one of them, by turns.
+"""Faults with the same effect as SERVER_REFUSED, and another class of errors. Each write gets one
+of them, by turns.
 """
 SERVER_FAULTS = (*_OF_EACH_WRITE, *_BY_TURNS, Fault.SERVER_FULL)
 """The faults by which a server can fail at a write."""

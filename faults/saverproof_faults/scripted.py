@@ -50,7 +50,7 @@ class ScriptWatch(CallWatch):
     def beside(
         self, serving: Callable[..., AbstractContextManager[None]]
     ) -> Callable[..., AbstractContextManager[None]]:
-        """Return a ``serving`` that starts a server, and then covers this thread.
+        """Return a function like ``serving`` that starts a server, and then covers this thread.
 
         The order matters: the server's own system calls must not be held. The server runs for the
         rest of the script.
@@ -127,7 +127,7 @@ def restart() -> None:
 
 @undecided()
 def fail_over() -> None:
-    """Let other servers take over the addresses of these, which die."""
+    """Kill the servers, and let other servers take over their addresses."""
     for lease in _leases():
         lease.fail_over()
 

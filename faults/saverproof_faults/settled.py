@@ -20,7 +20,8 @@ _BESIDE_SOCKETS = 25
 foretells that.
 """
 _SOON_S = 0.25
-"""Timers due later than this, in seconds, are habits of the program, such as a sweep, and not work.
+"""Timers that are due later than this, in seconds, are habits of the program, such as a regular
+clean-up, and not work.
 """
 _SELF_PIPE = 1
 """Number of files that every event loop watches for itself."""

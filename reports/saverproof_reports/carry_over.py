@@ -104,7 +104,7 @@ def _contract(contract: Data, old: Data, mark: Data, ran: Mapping[str, set[str]]
 
 
 def _looked_again(unsettled: Data, ran: Mapping[str, set[str]]) -> bool:
-    """Return whether every item that had seen something unsettled has run once more."""
+    """Return whether every item that had seen an unsettled difference has run again."""
     return all(part["api"] in ran.get(part["family"], ()) for part in unsettled["seen_by"])
 
 

@@ -63,9 +63,9 @@ def by_cause(judged: Mapping[str, Any], contracts: Sequence[Contract]) -> list[C
     """Return the contracts in the order in which to mend them.
 
     Contracts with one cause stand together, the one to mend first before the others. A saver that
-    gets plain calls wrong gets them wrong in graphs, beside others and after a kill, too. First
-    comes what cannot even be asked; then what most others follow from; of equal ones the one with
-    the shortest program.
+    gets plain calls wrong also gets them wrong in graphs, beside other callers and after a kill.
+    Contracts of operations that cannot even be called come first, then those that most others
+    follow from, and of equal ones the one with the shortest program.
     """
     there = {contract["id"]: contract for contract in contracts}
     lead = dict.fromkeys(there, "")
@@ -116,7 +116,7 @@ def also_broken(judged: Mapping[str, Any], contract: str) -> list[Mapping[str, s
 
 
 def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
-    """Return the contract to mend first, if this one breaks by its cause."""
+    """Return the contract to mend first, if this one breaks by the cause of that one."""
     for group in judged.get("causes", ()):
         if any(entry["contract"] == contract for entry in group["also"]):
             return str(group["contract"])
@@ -160,8 +160,8 @@ def _needs_more(like: Iterable[Mapping[str, Any]], second: Mapping[str, Any]) ->
 
 
 def _comes_out_alike(one: Contract, other: Contract) -> str | None:
-    """Return the mistake by which the first contract breaks, if all that breaks the second one
-    comes out the same by it; else None.
+    """Return the mistake by which the first contract breaks, if everything that breaks the second
+    one has the same result with that mistake; else None.
 
     Only graphs, and programs of other families, are compared with the mistakes of other contracts.
     """

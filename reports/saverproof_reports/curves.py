@@ -1,7 +1,7 @@
-"""The curves of a chart: a count of one saver at several sizes, beside the same of others.
+"""The curves of a chart: a count of one saver at several sizes, beside the same count of others.
 
-Two savers that everybody has are beside any: the bundled one and LangGraph's own in memory. What
-they count is shipped in reference_laws.json, which ``python -m tests.docs.reference_laws`` writes.
+Two savers are in every chart: the bundled one and LangGraph's own in memory. Their counts are
+shipped in reference_laws.json, which ``python -m tests.docs.reference_laws`` writes.
 """
 
 import json
@@ -27,8 +27,8 @@ class Curve:
 
 
 def curves(law: Law, judged: Judged, savers: Sequence[Judged]) -> list[Curve]:
-    """Return the curve of a law, those of the same count for the other savers of the report, and
-    those of the references that are none of them.
+    """Return the curve of a law, the curves of the same count of the report's other savers, and
+    those of the reference savers that are not in the report.
     """
     own = _curve(judged["saver"]["name"], law)
     others = [

@@ -1,6 +1,7 @@
-"""Compare observed with expected text line by line, and mark what differs within a line.
+"""Compare observed with expected text line by line, and mark the differences within a line.
 
-The diff is a patch that would mend the text: wherever diffs have colours, what was wrong is red.
+The diff is a patch that would mend the observed text, so where diffs have colours, wrong text is
+red.
 """
 
 import re

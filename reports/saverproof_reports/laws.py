@@ -10,8 +10,8 @@ Judged = Mapping[str, Any]
 ORDERS = ("constant", "logarithmic", "linear", "more than linear")
 """The orders of growth, from the slowest to the fastest."""
 _STEEPER = 1.5
-"""Times as much for each item from which on a law is worse. Counts are the same in each run of a
-release, so smaller changes are small changes of the saver.
+"""A law is worse if each item costs so many times as much as before. Counts are the same in each
+run of a release, so smaller changes are small changes of the saver.
 """
 
 
@@ -38,7 +38,7 @@ def telling_laws(judged: Judged) -> list[Law]:
 
 
 def question_of(law: Law) -> tuple[str, str]:
-    """Return what is asked, and of which there is ever more."""
+    """Return what is asked, and what the store has more and more of."""
     return law["question"], law["item"]
 
 

@@ -117,7 +117,7 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
 
 
 def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, Any]:
-    """Return the sums of all parts. What one part found broken explains what another left open."""
+    """Return the sums of all parts. A finding of one part explains what another part left open."""
     verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
     counts = {name: sum(part[name] for part in differences) for name in _COUNTED}
     unsettled: dict[str, int] = {}
@@ -132,9 +132,9 @@ def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, 
 
 
 def _contract(one: Data, other: Data) -> Data:
-    """Return a contract as judged by the part that was asked to.
+    """Return a contract as the part judged it that was asked to.
 
-    What another saw broken is added.
+    Violations that another part saw are added.
     """
     own, beside = (other, one) if _was_judged(other) else (one, other)
     found = [*own["violations"], *beside["violations"]]
@@ -169,7 +169,7 @@ def _left_open(own: Data, beside: Data) -> Data:
 
 
 def _with_what_was_seen_beside(contracts: Sequence[Data], parts: Sequence[Data]) -> list[Data]:
-    """Return the contracts with the violations seen by parts that were not asked about them."""
+    """Return the contracts, with the violations that parts saw which were not asked about them."""
     seen: dict[str, list[Data]] = {}
     for part in parts:
         for found in part.get("beside", ()):

@@ -12,7 +12,7 @@ Section = Mapping[str, Any]
 def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
     """Merge the ``faults`` sections of items: counts are added, maps follow one another.
 
-    What no layer reached through any API is ``untried``.
+    A saver that no layer reached through any API is ``untried``.
     """
     parts = list(sections)
     merged = _merged(parts, {"points": 0, "injected": 0, "by_kind": {}})
@@ -39,7 +39,9 @@ def merge_crash(sections: Iterable[Section]) -> dict[str, Any]:
 
 
 def merge_power(sections: Iterable[Section]) -> dict[str, Any]:
-    """Merge the ``power`` sections of items: images are added; of losses the greatest counts."""
+    """Merge the ``power`` sections of items: images are added; the greatest of the losses
+    counts.
+    """
     parts = list(sections)
     empty = {"images": 0, "corrupt": 0}
     apart = {"lost_acknowledged_max": None, "failed_syncs": None}
@@ -63,7 +65,9 @@ def merge_costs(sections: Iterable[Section]) -> dict[str, Any]:
 
 
 def merge_resources(sections: Iterable[Section]) -> dict[str, Any]:
-    """Merge the ``resources`` sections of items: what was held follows one another."""
+    """Merge the ``resources`` sections of items: their lists of what was held follow one
+    another.
+    """
     return _merged(sections, {"held": []})
 
 

@@ -50,7 +50,7 @@ NO_SCRIPT = "There is no script that shows this by itself: it is replayed from i
 """The words for a violation that has an artefact and no script."""
 
 NO_STORAGE_FAULT = "no storage fault was tried"
-"""The words that keep a pass from being one without reservation."""
+"""The words that qualify a pass, since no fault of the storage was tried."""
 
 
 def count_of(number: int, noun: str) -> str:
@@ -166,7 +166,7 @@ def _reservations(
 
 
 def _asked(judged: Judged, level: str) -> tuple[int, str]:
-    """Return how many contracts of a level the run says something of, and the same in words."""
+    """Return how many contracts of a level the run says something about, and the same in words."""
     counts, not_selected = judged["summary"][level], _not_selected(judged, level)
     apply = sum(number for verdict, number in counts.items() if verdict != "not-applicable")
     number = apply - not_selected
@@ -265,7 +265,7 @@ def places_phrase(judged: Judged) -> str:
 
 
 def differences_phrase(judged: Judged) -> str:
-    """Say where the differences went that were seen; "" if none was."""
+    """Say what became of the differences that were seen; "" if none was seen."""
     counts = judged.get("differences", {})
     if not counts.get("seen"):
         return ""

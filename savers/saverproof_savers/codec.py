@@ -16,8 +16,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 Version = str | int | float
 Typed = tuple[str, bytes]
 Channels = dict[str, list[Any]]
-"""The channels of a checkpoint. [version, value_id] names the row of a value; [version, None,
-value] holds a small value in place; [version] has no value.
+"""The channels of a checkpoint, each as a list. [version, value_id] names the row of a value;
+[version, None, value] holds a small value itself; [version] has no value.
 """
 
 _encode_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -27,7 +27,9 @@ _scan_json = make_scanner(cast(Any, json.JSONDecoder()))
 _IMMUTABLE = frozenset({str, int, float, bool, bytes, type(None)})
 _SERIALIZED = "__saverproof_serialized__"
 _SMALL = 64
-"""Characters of a text that stands in the row of its checkpoint: a longer one is stored once."""
+"""Texts of up to so many characters are stored in the row of their checkpoint; a longer one is
+stored once, in a row of its own.
+"""
 _IN_COLUMNS = ("channel_values", "channel_versions")
 
 
@@ -63,7 +65,9 @@ class Address(NamedTuple):
 
 @dataclass(slots=True)
 class Values:
-    """Channel values by row: encoded, and the decoded ones that may be handed out again."""
+    """The values of channels by row: in encoded form, and as decoded objects that may be returned
+    more than once.
+    """
 
     stored: dict[int, Typed]
     constants: dict[int, Any]
@@ -296,7 +300,8 @@ def value_ids(channels: Channels) -> list[int]:
 def readable_channels(text: str) -> Channels | None:
     """Return the channel map, or None if the row is damaged.
 
-    Reading such a row reports the damage. Writing beside it, over it, or deleting it must go on.
+    Reading such a row reports the damage. A write beside the row, a replacement and a deletion must
+    still work.
     """
     try:
         return decode_channels(text)

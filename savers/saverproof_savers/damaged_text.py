@@ -1,4 +1,6 @@
-"""Text that is not UTF-8. Python's sqlite3 refuses to return it, and with it all other rows."""
+"""Handle text that is not UTF-8. Python's sqlite3 refuses to return such text, and with it all
+other rows.
+"""
 
 import sqlite3
 from collections.abc import Iterator

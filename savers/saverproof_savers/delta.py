@@ -24,7 +24,7 @@ Seed = tuple[str, list[Any]]
 
 @dataclass(slots=True)
 class DeltaRows:
-    """The contribution of one checkpoint's ancestors to some channels, still encoded."""
+    """What the ancestors of one checkpoint contribute to some channels, still encoded."""
 
     address: Address
     writes: dict[str, list[Write]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ _ABANDONED: list[object] = []
 
 
 class _NoneToLend(list[sqlite3.Cursor]):
-    """A list that takes readers back until a fork is over, and lends none."""
+    """A list of idle readers during a fork: it takes readers back, and lends none."""
 
     def pop(self, index: SupportsIndex = -1, /) -> sqlite3.Cursor:
         raise IndexError

@@ -1,9 +1,10 @@
 """Keep connections from being carried over a fork.
 
-SQLite keeps a process's locks in the process's memory: a child inherits the belief that it holds
-them, and does not hold them. What the child opens then is not protected. The parent may take the
-write-ahead log from under it, and the child's writes are lost or locked out for good. Therefore
-everything is closed before a fork, and opened again on both sides when it is needed.
+SQLite keeps a process's locks in the process's memory. A forked child inherits this memory, and
+believes that it holds locks which it does not hold. What the child then opens is not protected: the
+parent may remove the write-ahead log that the child uses, and the child's writes are lost or locked
+out for good. Therefore everything is closed before a fork, and opened again on both sides when it
+is needed.
 """
 
 import os

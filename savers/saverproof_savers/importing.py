@@ -90,7 +90,9 @@ def import_official(
 def _import_thread(
     database: OfficialDatabase, saver: SqliteSaver, thread_id: str
 ) -> tuple[bool, int, int]:
-    """Import a thread; return if it was there, and its numbers of checkpoints and writes."""
+    """Import a thread. Return whether it was there already, and its numbers of checkpoints and
+    writes.
+    """
     checkpoints = list(database.checkpoints(thread_id))
     writes = list(database.writes(thread_id))
 
@@ -210,7 +212,7 @@ def _verify_waiting(
     checkpoints: Sequence[OfficialCheckpoint],
     writes: Sequence[OfficialWrite],
 ) -> None:
-    """Compare the writes that wait for their checkpoint: no checkpoint brings them along."""
+    """Compare the early writes: no checkpoint has been stored that would bring them along."""
     there = {(each.checkpoint_ns, each.checkpoint_id) for each in checkpoints}
     cursor.execute(
         f"""SELECT checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value
@@ -235,7 +237,7 @@ def _verify_waiting(
 def _compared(
     each: OfficialCheckpoint, pending: list[tuple[str, str, Any]], found: CheckpointTuple | None
 ) -> list[tuple[str, Any, Any]]:
-    """Return what is compared: its name, its form in the source, its form read back."""
+    """Yield each compared thing: its name, its form in the source, and its form as read back."""
     if found is None:
         return [("the checkpoint", "stored", "absent")]
     parent = make_config(each.thread_id, each.checkpoint_ns, each.parent_id)

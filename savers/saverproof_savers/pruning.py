@@ -14,7 +14,7 @@ class Stored:
 
     parent_id: str | None
     channels: Mapping[str, Collection[Any]]
-    """Channel -> its version, followed by something more if the channel has a value."""
+    """Channel -> its version, followed by a further entry if the channel has a value."""
     delta_channels: frozenset[str]
     """Channels that LangGraph's metadata say are kept as deltas."""
     root_id: str | None
@@ -51,11 +51,12 @@ def check_strategy(strategy: str) -> None:
 
 
 def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
-    """Return the namespace and id of each checkpoint that may go.
+    """Return the namespace and id of each checkpoint that may be removed.
 
-    The newest of each namespace stays, and what its delta channels are rebuilt from. Namespaces of
-    a task (``node:task``) go if their call started from a root checkpoint that goes: nothing can
-    come back to them. A namespace that is a bare node name is the memory of a subgraph, and stays.
+    The newest checkpoint of each namespace stays, with those from which its delta channels are
+    rebuilt. A namespace of a task (``node:task``) is removed if its call started from a root
+    checkpoint that is removed: nothing can return to it. A namespace that is a bare node name is
+    the memory of a subgraph, and stays.
     """
     gone: list[tuple[str, str]] = []
     gone_roots: set[str] = set()
@@ -76,7 +77,9 @@ def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
 
 
 def needed_of(stored: Namespace, gone: Collection[str]) -> set[str]:
-    """Return what of ``gone`` the delta channels of the other checkpoints are rebuilt from."""
+    """Return the checkpoints in ``gone`` from which the delta channels of the others are
+    rebuilt.
+    """
     needed: dict[str, set[str]] = {}
     for checkpoint_id, one in stored.items():
         if checkpoint_id not in gone:
@@ -86,11 +89,12 @@ def needed_of(stored: Namespace, gone: Collection[str]) -> set[str]:
 
 
 def _needed(stored: Namespace, newest: str) -> set[str]:
-    """Return the newest checkpoint, and the ancestors that one of its channels may be rebuilt from.
+    """Return the newest checkpoint, and the ancestors from which one of its channels may be
+    rebuilt.
 
     Nothing in a database says for certain which channels are delta channels. A channel with a
-    version and no value may be one: it needs its ancestors up to the nearest value. The channels by
-    which LangGraph triggers nodes lose their values in every step, and are none.
+    version and no value may be one: it needs its ancestors up to the nearest value. Channels by
+    which LangGraph triggers nodes lose their values in every step, and are no delta channels.
     """
     needed: dict[str, set[str]] = {}
     for channel in stored[newest].channels:
@@ -101,8 +105,8 @@ def _needed(stored: Namespace, newest: str) -> set[str]:
 
 
 def _add_path(passed: set[str], stored: Namespace, checkpoint_id: str, channel: str) -> None:
-    """Add a checkpoint and its ancestors up to the nearest that has a value of the channel, or that
-    is there already.
+    """Add a checkpoint and its ancestors to ``passed``, up to the nearest one that has a value of
+    the channel, or that is in ``passed`` already.
     """
     at: str | None = checkpoint_id
     while at in stored and at not in passed:

@@ -1,4 +1,4 @@
-"""Remember the checkpoints that were put last: they are mostly the parents of the next ones."""
+"""Remember the checkpoints that were put last: they are usually the parents of the next ones."""
 
 from typing import NamedTuple
 

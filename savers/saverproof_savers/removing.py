@@ -46,7 +46,9 @@ def _value_ids_of(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> s
 
 
 def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
-    """Remove the thread's values that no row uses, unless a damaged row hides what is used."""
+    """Remove the thread's values that no row uses, unless a damaged row hides which values it
+    uses.
+    """
     used = _value_ids_of(cursor, queries, thread_id)
     if used is not None:
         parameters = (thread_id, json.dumps(sorted(used)))
@@ -54,9 +56,10 @@ def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> No
 
 
 def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]) -> None:
-    """Remove the checkpoints of these runs, their writes, and the values that no other one uses.
+    """Remove the checkpoints of these runs, their writes, and the values that no other checkpoint
+    uses.
 
-    What the delta channels of other checkpoints are rebuilt from stays.
+    Checkpoints from which the delta channels of other checkpoints are rebuilt stay.
     """
     names = queries.names
     found: dict[str, list[tuple[str, str]]] = {}
@@ -77,7 +80,9 @@ def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[
 def _needed_by_others(
     cursor: sqlite3.Cursor, queries: Queries, thread_id: str, keys: Sequence[tuple[str, str]]
 ) -> set[tuple[str, str]]:
-    """Return which of these checkpoints the delta channels of the thread's others need."""
+    """Return those of these checkpoints that the delta channels of the thread's other checkpoints
+    need.
+    """
     cursor.execute(
         f"""SELECT 1 FROM "{queries.names.checkpoints}" WHERE thread_id = ?
             AND metadata LIKE '%counters_since_delta_snapshot%' LIMIT 1""",

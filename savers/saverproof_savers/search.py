@@ -1,4 +1,4 @@
-"""The criteria of ``list``: which checkpoints, in pages of keys, and the filter."""
+"""The criteria of ``list``: the wanted checkpoints, in pages of keys, and the filter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -33,7 +33,9 @@ class SnapshotMemory(InMemorySaver):
     _store: Database
 
     def _start_anew(self) -> None:
-        """Take an empty memory, read from the file on first use, and a lock that nobody holds."""
+        """Begin with an empty memory, which is read from the file at the first use, and with a new
+        lock.
+        """
         self._lock = threading.RLock()
         self._busy = False
         self._revision: int | None = None

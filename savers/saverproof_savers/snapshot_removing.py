@@ -10,9 +10,10 @@ from saverproof_savers.snapshot_state import Place, SaverState, undecodable
 
 
 def delete_for_runs(state: SaverState, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
-    """Remove the checkpoints of these runs, their writes, and the values that no other one uses.
+    """Remove the checkpoints of these runs, their writes, and the values that no other checkpoint
+    uses.
 
-    What the delta channels of other checkpoints are rebuilt from stays.
+    Checkpoints from which the delta channels of other checkpoints are rebuilt stay.
     """
     for thread_id in list(state.storage):
         gone: list[tuple[str, str]] = []

@@ -202,7 +202,7 @@ def searched(state: SaverState, config: RunnableConfig | None, search: ListCrite
 
 
 def ancestry(state: SaverState, config: RunnableConfig) -> SaverState:
-    """Return the state with one checkpoint and its ancestors alone, each of them once.
+    """Return the state with only one checkpoint and its ancestors, each of them once.
 
     A checkpoint that was put again below its own descendant makes the chain of parents a loop.
     """

@@ -114,9 +114,9 @@ def store_checkpoint(
 def _store_below_recent(
     cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, parent: StoredChannels | None
 ) -> StoredChannels | None:
-    """Store a new child of the checkpoint that was put last, if that is unchanged.
+    """Store a new child of the checkpoint that was put last, if that one is unchanged.
 
-    If it is not that simple, store nothing and return None.
+    In any other case store nothing and return None.
     """
     if parent is None or parent.checkpoint_id != record.parent.checkpoint_id:
         return None
@@ -194,9 +194,10 @@ def _place_values(
 ) -> Channels:
     """Return the row that holds the value of each channel; missing rows are added.
 
-    A channel that is not new has the value of its parent, if that has the same version. Versions
-    alone do not name a value: two forks of one checkpoint mint the same version. So values are
-    found by what they are, and a checkpoint keeps the row that it was put with.
+    A channel without a new version has the value of its parent, if the parent has the same version.
+    A version alone does not identify a value, since two forks of one checkpoint make the same
+    version. So values are found by their content, and a checkpoint keeps the row that it was put
+    with.
     """
     channels: Channels = {}
     related = [inherited, replaced]

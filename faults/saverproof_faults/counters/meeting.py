@@ -1,7 +1,7 @@
 """Count how many of several callers are in a program's database driver at once.
 
-Each caller is held at its first call of a driver, until all have arrived there or nothing moves any
-more: then those that are missing wait for a caller that is held.
+Each caller is held at its first call of a driver, until all callers are there or nothing moves any
+more. Callers that are still missing then wait for one that is held.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ _STEP_S = 0.003
 """Seconds between two looks."""
 
 _CALLER: ContextVar[int | None] = ContextVar("caller", default=None)
-"""The number of the caller for whom something is done. Tasks and most executors pass it on; threads
+"""The number of the caller on whose behalf code runs. Tasks and most executors pass it on; threads
 that open connections for a pool have none.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What was seen of some callers: ``at_once`` of them were in the driver at one time.
+    """The result of a meeting: ``at_once`` callers were in the driver at the same time.
 
-    ``errors`` are what their calls raised. ``came_to_rest`` is False if something moved until
+    ``errors`` are what their calls raised. ``came_to_rest`` is False if something still moved when
     patience ended, so that others might have arrived later.
     """
 
@@ -84,7 +84,7 @@ class Meetings:
 
 @dataclass(slots=True)
 class _Callers:
-    """Those that are held in the driver, and those that have ended."""
+    """The callers that are held in the driver, and those that have ended."""
 
     held: set[int] = field(default_factory=set)
     ended: set[int] = field(default_factory=set)
@@ -103,7 +103,7 @@ class _Meeting(Surrounding):
         self._released = threading.Event()
 
     def attend(self, number: int, call: Callable[[], object]) -> None:
-        """Make the call of a caller."""
+        """Make a caller's call, and note when it has ended."""
         _CALLER.set(number)
         try:
             call()
@@ -129,7 +129,7 @@ class _Meeting(Surrounding):
         return True
 
     def release(self) -> int:
-        """Let all go on, and return how many were held."""
+        """Let all callers go on, and return how many were held."""
         with self._changing:
             self._released.set()
             for task in self._callers.tasks:
@@ -152,7 +152,7 @@ class _Meeting(Surrounding):
         await task
 
     def _arrives(self) -> bool:
-        """Return whether a caller that was not held yet makes its first call of a driver."""
+        """Return whether this is the first call of a driver by a caller that was not held yet."""
         caller = _CALLER.get()
         if caller is None or FLAGS.inside:
             return False

@@ -1,5 +1,5 @@
-"""Count what this process reads and writes, in files and pipes, and the system calls for that, as
-Linux counts them.
+"""Count the bytes that this process reads and writes in files and pipes, and the system calls for
+that, as Linux counts them.
 """
 
 import os
@@ -12,8 +12,8 @@ _FILE = Path("/proc/self/io")
 
 @dataclass(frozen=True, slots=True)
 class Transferred:
-    """Bytes that were requested of the system, whether or not a disk was touched for them, and how
-    many system calls asked for them.
+    """Bytes that were requested of the system, whether or not a disk was touched for them, and the
+    number of system calls that requested them.
     """
 
     read: int
@@ -22,7 +22,7 @@ class Transferred:
     writes: int = 0
 
     def since(self, before: Self) -> Self:
-        """What was moved since ``before``."""
+        """Return the difference from an earlier count, ``before``."""
         return type(self)(
             self.read - before.read,
             self.written - before.written,
@@ -32,11 +32,12 @@ class Transferred:
 
 
 class ProcessIo:
-    """A context manager that counts bytes and system calls. What it reads itself does not count.
+    """A context manager that counts bytes and system calls. Its own reads of the counters do not
+    count.
 
     The kernel counts ``read``, ``write`` and all calls like them (``pread``, ``writev``,
-    ``sendfile``) in all threads, on whatever they are made: files, pipes, and sockets, too. It does
-    not count ``send`` and ``recv``, by which nearly all clients talk.
+    ``sendfile``) in all threads, on files, pipes and sockets. It does not count ``send`` and
+    ``recv``, by which nearly all clients talk to servers.
     """
 
     def __enter__(self) -> Self:

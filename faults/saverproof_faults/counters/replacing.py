@@ -1,4 +1,4 @@
-"""Interceptors that go around the calls of a driver, in place of the one that fails them."""
+"""Interceptors that surround the calls of a driver, in place of the one that fails calls."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,11 +18,11 @@ class Surrounding(Interceptor):
         super().__init__(lambda error: None)
 
     def around(self, call: Callable[[], Result]) -> Result:
-        """Make a call of a synchronous driver."""
+        """Make a call of a synchronous driver; subclasses act before and after it."""
         return call()
 
     async def before_await(self) -> None:
-        """Do what comes before a call of an asynchronous driver."""
+        """Act before a call of an asynchronous driver."""
 
     def call(
         self,
@@ -70,7 +70,7 @@ class Surrounding(Interceptor):
 
 @contextmanager
 def in_place_of_the_usual(interceptor: Interceptor) -> Iterator[None]:
-    """Let all proxies use this interceptor within a block."""
+    """Let all proxies use this interceptor within a block, in place of the usual one."""
     before = INTERCEPTORS.current
     INTERCEPTORS.current = interceptor
     try:

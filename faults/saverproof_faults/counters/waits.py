@@ -1,8 +1,8 @@
 """Find out whether an event loop goes on while calls that are awaited on it wait for a database.
 
-Each call of a driver is held until the loop itself has taken some turns and lets it go. On the
-loop's own thread that can never happen; elsewhere it happens at once, however busy the machine is,
-unless the loop waits for the call that is held.
+Each call of a driver is held until the loop itself has taken some turns and lets the call go. If
+the loop's own thread makes the call, that never happens. If another thread makes it, it happens at
+once, however busy the machine is, unless the loop waits for the held call.
 """
 
 import asyncio
@@ -27,19 +27,21 @@ from saverproof_faults.reentrancy import FLAGS
 from saverproof_faults.settled import is_running, standing
 
 TURNS = 20
-"""Turns of the loop for which a call is held: more than a call that begins meanwhile needs to come
-to the lock that it waits for.
+"""How many turns of the loop a call is held: enough for a call that begins meanwhile to reach the
+lock that it waits for.
 """
 _STANDSTILL_S = 2.0
-"""Seconds after which a loop stands still whose thread has not moved, although calls wait for its
-turns. On a busy machine its thread would be ready to run.
+"""Seconds without movement of the loop's thread, while calls wait for its turns, after which the
+loop stands still. On a busy machine its thread would be ready to run.
 """
 _LONGEST_S = 10.0
-"""Seconds without a turn after which it counts as standing still although its thread moves: it may
-look again and again whether the call that is held has ended.
+"""Seconds without a turn after which the loop counts as standing still although its thread moves:
+it may ask again and again whether the held call has ended.
 """
 _STEP_S, _LONGEST_STEP_S = 0.02, 0.1
-"""Seconds between two looks, and what one counts at most: this process may itself be suspended."""
+"""Seconds between two looks, and the most that one look counts: this process may itself be
+suspended.
+"""
 _OWN = os.path.dirname(os.path.abspath(saverproof_faults.__file__))
 
 
@@ -82,9 +84,9 @@ class Waits:
     async def of(
         self, call: Callable[[], Awaitable[object]], *beside: Callable[[], Awaitable[object]]
     ) -> Waited:
-        """Await a call on the running loop, and hold what it asks of a driver.
+        """Await a call on the running loop, and hold its calls of a driver.
 
-        The calls ``beside`` it begin while it is held for the first time, or when it is over.
+        The calls ``beside`` it begin when it is held for the first time, or when it is over.
         """
         holding = _Holding(asyncio.get_running_loop(), threading.current_thread())
         with in_place_of_the_usual(holding), holding.watched():
@@ -111,7 +113,7 @@ class _Hold:
 
 @dataclass(slots=True)
 class _Holds:
-    """What is held now. ``over`` says that nothing is to be held any more."""
+    """The calls that are held now. ``over`` says that no more calls are to be held."""
 
     now: set[_Hold] = field(default_factory=set)
     over: bool = False
@@ -135,7 +137,9 @@ class _Holding(Surrounding):
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Look from another thread whether the loop takes turns; hold nothing after the block."""
+        """Watch the loop's turns from another thread within a block; after the block no call is
+        held.
+        """
         watch = threading.Thread(target=self._watch, name="watch of the loop", daemon=True)
         watch.start()
         try:
@@ -156,7 +160,9 @@ class _Holding(Surrounding):
         return call()
 
     def _on_the_loop(self, call: Callable[[], Result]) -> Result:
-        """Make a call for which the loop waits, unless what it gives is to be awaited."""
+        """Make a call on the loop's own thread: the loop waits for it, unless its result is to be
+        awaited.
+        """
         answer = None
         try:
             answer = call()
@@ -175,7 +181,9 @@ class _Holding(Surrounding):
             await released
 
     def _begin(self, hold: _Hold) -> bool:
-        """Ask the loop to let a call go after its turns; return whether it is held until then."""
+        """Ask the loop to let a call go after its turns. Return whether the call is held until
+        then.
+        """
         with self._holds.changing:
             if self._holds.over:
                 return False
@@ -184,7 +192,7 @@ class _Holding(Surrounding):
         return True
 
     def _turn(self, hold: _Hold) -> None:
-        """Take a turn of the loop, for one call that is held."""
+        """Take one turn of the loop for a held call."""
         self.came.set()
         self._holds.turns += 1
         hold.turns -= 1
@@ -225,7 +233,7 @@ class _Holding(Surrounding):
                 return
 
     def _stands(self, frame: FrameType | None) -> None:
-        """Keep where the loop's thread stands, unless it stood there before."""
+        """Keep the stack of the loop's thread, unless the loop stood there before."""
         frames = [
             one
             for one in traceback.StackSummary.extract(traceback.walk_stack(frame))

@@ -19,7 +19,7 @@ SUBSETS = 3
 
 
 class ImageKind(StrEnum):
-    """The part that survived of the calls no sync had covered. ``ALL`` is what kill -9 leaves."""
+    """Which of the calls that no sync had covered survived. ``ALL`` is what kill -9 leaves."""
 
     ALL = "all"
     NONE = "none"

@@ -49,7 +49,7 @@ class FolderChange:
 class PendingCall:
     """A write or truncation that no sync has covered yet.
 
-    No sync will if it is ``dropped``, by one that failed.
+    If it is ``dropped``, a sync that covered it has failed, and no later sync will make it durable.
     """
 
     inode: _Inode
@@ -208,9 +208,10 @@ def _reaches(sync: IoCall, call: IoCall) -> bool:
 
 
 def _beneath(older: PendingCall, later: PendingCall) -> PendingCall | None:
-    """Return what a pending call may still change once a later one is durable; None for nothing.
+    """Return the part of a pending call that may still change something once a later call is
+    durable; None if there is none.
 
-    Only what was dropped can be older than what a sync of the same bytes makes durable.
+    Only a dropped call can be older than a call on the same bytes that is durable.
     """
     if not older.dropped or older.inode is not later.inode:
         return older

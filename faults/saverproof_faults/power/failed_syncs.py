@@ -11,10 +11,10 @@ _JOURNAL = "-journal"
 
 @dataclass(frozen=True, slots=True)
 class SyncPlace:
-    """One sync of a file. ``number`` counts them from 1, as ``fail_sync`` does.
+    """One sync of a file. ``number`` counts the syncs from 1, as ``fail_sync`` does.
 
-    ``operation`` is that in which it happens, None outside all. ``ends_journal`` says that it makes
-    SQLite's rollback journal end, which was truncated or had its header zeroed.
+    ``operation`` is the operation in which it happens, or None. ``ends_journal`` says that it makes
+    the end of SQLite's rollback journal durable, which was truncated or had its header zeroed.
     """
 
     number: int

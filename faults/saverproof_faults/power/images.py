@@ -45,8 +45,9 @@ class PowerCuts:
     subsets of many. If that makes more than ``cap`` cuts, a sample of ``cap`` is taken. Up to a
     quarter of the sample are cuts that lose everything unsynced just when an operation has
     returned; an eighth are cuts before the first operation. Both samples follow from ``seed``
-    alone. Cuts before the position ``since`` of the log are left out. The first loss that they have
-    right after an operation is in every sample then: later work may write anew what was lost.
+    alone. Cuts before the position ``since`` of the log are left out. The sample then always has
+    the first such cut right after an operation that loses something, since later work may write the
+    lost data again.
 
     Raises:
         ValueError: the recording holds a call whose effect is unknown, such as a failed write.

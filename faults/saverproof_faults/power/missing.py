@@ -10,11 +10,11 @@ from saverproof_faults.power.disk import Disk, FolderChange
 
 @dataclass(frozen=True, slots=True)
 class MissingSync:
-    """Something that could still be lost when an operation had returned.
+    """Data that could still be lost when an operation had returned.
 
-    It is bytes of ``file``; or, if ``change`` says what became of its name, the entry of the name
-    in ``folder``. A folder is a path, "." for the top. ``dropped`` says that a sync was there and
-    failed, so that another one makes nothing durable.
+    It is bytes of ``file``. If ``change`` is given, it is the entry of the file's name in
+    ``folder``, and ``change`` says what was done to the name. A folder is a path, "." for the top.
+    ``dropped`` says that a sync was made and failed, so that another sync makes nothing durable.
     """
 
     file: str

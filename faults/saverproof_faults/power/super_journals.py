@@ -1,8 +1,8 @@
-"""Adapt the names by which SQLite's journals of one commit over several files find one another.
+"""Adapt the names by which SQLite's journals of one commit over several files refer to one another.
 
 SQLite ends such a commit by deleting its super-journal. Each journal names the super-journal by its
-whole path, and is named there in turn. An image stands in another folder than the files that it was
-taken of.
+whole path, and the super-journal names each journal. An image is in another folder than the files
+that it was taken from.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Places(Protocol):
         ``name`` was never used before.
 
         Raises:
-            NoPlaceError: none is free at the moment.
+            NoPlaceError: no place is free at the moment.
         """
 
     def drop(self, name: str) -> None:
@@ -107,8 +107,8 @@ class Renews(Protocol):
     def renew(self, name: str, new: str) -> str | None:
         """Empty a place, give it a name that was never used before, and return its new DSN.
 
-        The new name keeps out whoever still knows the old one. The result is None if the place was
-        removed instead.
+        The new name keeps out clients that still know the old one. The result is None if the place
+        was removed instead.
         """
 
 
@@ -117,7 +117,7 @@ class OutlivesServers(Protocol):
     """Places that can still be used after their server was killed and started again."""
 
     def reconnect(self) -> None:
-        """Connect again, to the address of before."""
+        """Connect again, to the same address as before."""
 
 
 @runtime_checkable
@@ -128,7 +128,7 @@ class StandsStill(Protocol):
         """Stop all its processes where they are."""
 
     def thaw(self) -> None:
-        """Let its processes go on, and wait until they have done what they were asked meanwhile."""
+        """Let its processes go on, and wait until they have handled what was sent meanwhile."""
 
 
 @runtime_checkable
@@ -152,12 +152,11 @@ class ServerWork(Protocol):
         """
 
     def done(self) -> Mapping[str, int]:
-        """Return what was done since ``begin``, by what was counted.
+        """Return the work since ``begin``, by what was counted.
 
-        ``unindexed``  rows that were gone through without an index; keys, and entries of a key
-        ``rows``       that an index led to
-        ``blocks``     of tables and indexes
-        ``commands``   that were run, those of scripts too
+        ``unindexed`` rows that were read without an index; keys, and entries of a key ``rows`` rows
+        that an index led to ``blocks`` blocks of tables and indexes ``commands`` commands that were
+        run, also those of scripts
 
         Raises:
             ServerUnavailable: the server does not tell; the message is one line.
@@ -182,7 +181,7 @@ class ServerKind(ABC):
     variable: ClassVar[str]
     """The environment variable with the DSN of a server to use instead of a private one."""
     promise: ClassVar[str] = ""
-    """The words for what a private server keeps of acknowledged writes when it dies."""
+    """What a private server keeps of acknowledged writes when it dies, in words."""
 
     def private(self, scratch: Path | None) -> AbstractContextManager[RunningServer]:
         """Start a private server for the length of a block.
@@ -205,8 +204,8 @@ class ServerKind(ABC):
     def bytes_kept(self, dsn: str) -> int:
         """Return the bytes of the values that are stored in the place at ``dsn``.
 
-        Only what can be read counts. Indexes, and what the engine has not yet cleaned up after
-        something was removed, do not: those are not the store's but the server's.
+        Only what can be read counts. Indexes, and data that was removed and that the engine has not
+        yet cleaned up, do not count.
 
         Raises:
             ServerUnavailable: the server does not tell; the message is one line.
@@ -238,7 +237,7 @@ def driver(module: str, install: str) -> Any:
 
 
 def where(dsn: str) -> str:
-    """Return the host and port of a DSN: nothing else of it may be shown."""
+    """Return the host and port of a DSN. Nothing else of a DSN may be shown."""
     return urlsplit(dsn).netloc.rpartition("@")[2] or "its socket"
 
 

@@ -56,7 +56,7 @@ class Pool:
         self._used: set[str] = set()
         self._labelled: dict[str, tuple[str, str]] = {}
         self._folders: set[str] = set()
-        """Labels that were the paths of folders when they were first used."""
+        """Labels that were paths of folders when they were first used."""
         self._labelling = threading.Lock()
         self._returned: deque[str] = deque()
         self._asked: deque[Callable[[], None]] = deque()

@@ -39,8 +39,8 @@ _PATIENCE_S = 10
 _WAITS = 140000
 """The first version that can wait until a session has ended."""
 _COPIES = 150000
-"""The first version that can make a database by copying files, and not page by page through the
-log.
+"""The first version that makes a database by copying files; older ones copy it page by page through
+the log.
 """
 _EMPTY = """
 DO $$ DECLARE found text; BEGIN
@@ -63,8 +63,8 @@ _SETTINGS = (
     "WHERE datname = current_database()"
 )
 _TIMES = 30
-"""Times that a database is used before it is dropped: nothing removes what its catalogs keep of
-removed tables, so that it grows.
+"""How often a database is used again before it is dropped: its catalogs keep entries of removed
+tables, and grow.
 """
 
 

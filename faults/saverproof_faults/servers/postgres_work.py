@@ -38,9 +38,10 @@ DO $$ BEGIN
   EXECUTE format('ALTER DATABASE %I SET cpu_index_tuple_cost = 50', current_database());
 END $$
 """
-"""The statement that makes sessions use an index if there is one, and the one that leads to the
-fewest rows. In tables of a few blocks the planner would read everything, or take the index with the
-fewest blocks, and hide whether there is an index for a query. In large ones, rows lie apart.
+"""The statement that makes sessions use an index if there is one, and prefer the index that leads
+to the fewest rows. In tables of a few blocks, the planner would read the whole table, or take the
+index with the fewest blocks, and so hide that a query lacks an index. It is told that rows lie
+apart, as in large tables.
 """
 
 

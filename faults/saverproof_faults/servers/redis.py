@@ -24,9 +24,9 @@ class AppendSync(StrEnum):
 class RedisServer(Server):
     """Redis with an append-only file.
 
-    Acknowledged writes survive SIGKILL, but for ``AppendSync.EVERY_SECOND``: while a sync of the
-    log is under way, the server then holds back for up to two seconds what it appends
-    (``flushAppendOnlyFile``), and answers all the same.
+    Acknowledged writes survive SIGKILL, except with ``AppendSync.EVERY_SECOND``: while a sync of
+    the log is under way, the server then delays writes to the log for up to two seconds
+    (``flushAppendOnlyFile``), and answers nevertheless.
     """
 
     programs: ClassVar[tuple[str, ...]] = ("redis-server",)

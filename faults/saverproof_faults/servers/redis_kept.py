@@ -10,8 +10,8 @@ def bytes_kept(connection: RedisConnection, number: str) -> int:
     """Return the bytes of all keys of the database with this number, and of their values as Redis
     writes them to a file.
 
-    What they take in memory (MEMORY USAGE) is no count: tables of keys grow and shrink in the
-    background.
+    The memory that they take (MEMORY USAGE) cannot be compared: tables of keys grow and shrink in
+    the background.
 
     Raises:
         ServerUnavailable: the server refuses; the message is one line.

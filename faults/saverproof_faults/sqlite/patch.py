@@ -78,9 +78,9 @@ def _with_the_function() -> list[ModuleType]:
 
 _APART = frozenset({raw.__name__, __name__, *(m.__name__ for m in (sqlite3, dbapi2, _sqlite3))})
 _WITHOUT: dict[str, tuple[ModuleType, int]] = {}
-"""Modules that do not hold the function, each with the number of its names when that was seen. To
-go through the names of all modules anew takes a process that was just forked ten times as long as
-the fork: it gets a copy of its own of each page of memory that holds one of their values.
+"""Modules that do not hold the function, each with the number of names that it had then. A process
+that was just forked would need ten times as long as the fork to look through all modules again:
+each page of memory with one of their values would be copied.
 """
 
 

@@ -34,7 +34,7 @@ call may take before it counts as hung.
 """
 _PORT = struct.Struct("!H")
 _NO_SERVER = ("/run/nscd/", "/var/run/nscd/")
-"""Sockets that are no server's: the C library asks there for names."""
+"""Sockets that lead to no server: the C library asks there for names."""
 
 
 class StillBusyError(OSError):
@@ -59,9 +59,9 @@ class Connections:
         return bool(self._left or self._silent)
 
     def called(self, held: HeldCall, trapped: Trapped) -> tuple[str, SystemCall] | None:
-        """Return the socket's name and what the held call asks of it.
+        """Return the socket's name and the call on the connection.
 
-        The result is None if the call is about no connection.
+        The result is None if the held call is not about a connection.
         """
         if trapped.fd is None:
             return None

@@ -19,8 +19,8 @@ class CallFailure(StrEnum):
     SHORT_WRITE = "short write"
     """Half of the bytes are written, and the call reports that."""
     SYNC_FAILED = "sync failed"
-    """A sync of a file reports an I/O error. Syncs of folders are not counted: names stand in the
-    file system's journal, and no engine can do without what it lost.
+    """A sync of a file reports an I/O error. Syncs of folders are not counted: names are in the
+    file system's journal, and no engine could recover from their loss.
     """
     KILLED = "killed"
     """The process is killed before the call happens."""

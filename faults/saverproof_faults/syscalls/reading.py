@@ -20,7 +20,7 @@ class WatchedFolder:
     path: str
 
     def called(self, held: HeldCall, trapped: Trapped, *, whole: bool = True) -> SystemCall | None:
-        """Return what the held call asks of the folder, or None if it is about something else.
+        """Return the call on the folder's files, or None if the held call is about something else.
 
         A call that is only counted (not ``whole``) gets its kind and its file: finding out the rest
         takes as much time again.

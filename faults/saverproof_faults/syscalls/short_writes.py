@@ -26,7 +26,9 @@ def written_in_part(held: HeldCall, trapped: Trapped, size: int) -> int:
 
 
 def copied(held: HeldCall, trapped: Trapped, size: int) -> bytes:
-    """Return the bytes that a held call copies from another file; none if that is no plain file."""
+    """Return the bytes that a held call copies from another file; nothing if that is no plain
+    file.
+    """
     if trapped.source is None:
         return b""
     source = held.descriptor(trapped.source)

@@ -31,7 +31,7 @@ Opens: TypeAlias = Callable[[str], AbstractContextManager[Any] | AbstractAsyncCo
 def _on(
     server: ServerKind, name: str, capabilities: Mapping[Capability, str] | None = None
 ) -> Callable[[Opens], Target]:
-    """Make a target of a function that takes the DSN of its workspace."""
+    """Turn a function that takes the DSN of its workspace into a target."""
 
     def made(opens: Opens) -> Target:
         source = inspect.getsource(opens)
