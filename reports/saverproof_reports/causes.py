@@ -1,10 +1,10 @@
 """Group broken contracts by their cause: one heading, and what else it breaks.
 
-Programs show that two findings have one cause. One finding goes if what the other is about is taken
-out of its program; or the shortest program of one shows the other as well; or it needs everything
-that the other needs; or both raise the same error; or the known mistake behind one makes the graphs
-of the other come out the same. What follows from a contract by its table counts, unless the
-programs speak against it.
+Programs show that two findings have one cause, in one of these ways. One finding disappears if what
+the other is about is taken out of its program. The shortest program of one shows the other as well.
+One needs everything that the other needs. Both raise the same error. The known mistake behind one
+gives the graphs of the other the same result. What follows from a contract by its table also
+counts, unless the programs speak against it.
 """
 
 from __future__ import annotations

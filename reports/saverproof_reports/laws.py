@@ -10,8 +10,8 @@ Judged = Mapping[str, Any]
 ORDERS = ("constant", "logarithmic", "linear", "more than linear")
 """The orders of growth, from the slowest to the fastest."""
 _STEEPER = 1.5
-"""A law is worse if each item costs so many times as much as before. Counts are the same in each
-run of a release, so smaller changes are small changes of the saver.
+"""How many times as much as before each item has to cost for a law to be worse. Counts are the same
+in each run of a release, so smaller changes are small changes of the saver.
 """
 
 

@@ -43,9 +43,10 @@ class Evidence:
 def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple[str, str | None]:
     """Return the verdict and its reason.
 
-    A violation outweighs everything; it is known only if each violation is. A search that was cut
-    off, or an item that a killed run never judged, leaves the contract unknown even if another API
-    held. An item that had no way to look leaves it not exercised in the same way.
+    A violation outweighs everything; the verdict is "known" only if each violation is known. A
+    search that was cut off, or an item that a killed run never judged, leaves the contract unknown
+    even if another API held. An item that had no way to look leaves the contract not exercised,
+    even if another API held.
     """
     if violations:
         listed = [violation.get("known") for violation in violations]

@@ -45,7 +45,7 @@ def unclear(why: object) -> ReplayAnswer:
 
 
 def not_seen(tries: int, how: str = "") -> ReplayAnswer:
-    """Return the answer that a flaw which depends on timing did not show in so many tries.
+    """Return the answer that a flaw, which depends on timing, did not show in ``tries`` tries.
 
     ``how`` says what was tried.
     """

@@ -35,7 +35,7 @@ class Chain:
         self.configs.append(self.saver.put(*self.arguments(**changed)))
 
     def arguments(self, **changed: Any) -> tuple[Any, ...]:
-        """Return the arguments of such a put."""
+        """Return the arguments of a put in which these channels have new values."""
         self.version = self.saver.get_next_version(self.version, None)
         versions = dict.fromkeys(changed, self.version)
         self.values |= changed

@@ -96,7 +96,7 @@ class Unsettled(TypedDict):
     """Differences that may break a contract, and that no finding explains."""
 
     times: int
-    """Number of such differences."""
+    """The number of differences that may break the contract."""
     why: str
     """The reason why they could not be settled, in one sentence."""
     steps: list[str]

@@ -135,9 +135,11 @@ def _is_as_stored(
 
 
 def _misread(context: Context, step: DeltaHistory) -> bool:
-    """Read the place of a history; return whether anything in it is shown wrongly.
+    """Read all checkpoints of the place whose history was asked for. Return whether a read is
+    wrong.
 
-    A walk over wrong reads proves nothing against a history that is right: the reads are told.
+    A walk over wrong reads proves nothing against a right history: then only the reads are
+    reported.
     """
     noted = context.facts.differences, context.facts.masked
     known = sum(map(len, noted))

@@ -203,7 +203,7 @@ class Raised:
 
 
 class Look(Protocol):
-    """The way in which something was looked at, so that a script can look in the same way."""
+    """The way in which something was read, so that a script can read it in the same way."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
         """Write the program's ``last`` step, the look, and the complaint about the difference.

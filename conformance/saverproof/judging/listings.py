@@ -89,7 +89,7 @@ def _known_of(model: Model, step: ListTuples, address: Address) -> Listed:
 
 
 def _ignores_filters(context: Context, step: ListTuples) -> bool:
-    """Return whether a listing with a filter that fits nothing gives checkpoints all the same."""
+    """Return whether a listing gives checkpoints although its filter fits none."""
     return bool(ask(context, replace(step, filter={"source": "no such source"})).addresses)
 
 

@@ -74,8 +74,8 @@ class Session(Context):
     """One run of one program, step by step.
 
     ``on_step`` is called before each step, with the step and the number of steps taken before it.
-    Without ``touching`` nobody asks which points of the axes the steps touched. Steps of the kinds
-    that are ``avoided`` are not taken.
+    Without ``touching`` it is not recorded which points of the axes the steps touched. Steps of the
+    kinds that are ``avoided`` are not taken.
     """
 
     def __init__(
@@ -237,7 +237,9 @@ class Session(Context):
         return attribution.attribute(difference, _acting(step, difference), self.model)
 
     def _blamed_as_copied(self, difference: Difference) -> str | None:
-        """Return the contract of the breach that showed the same of what this is a copy of."""
+        """Return the contract of a breach that showed the same difference in the thread that this
+        one was copied from, or None.
+        """
         _, *sources = self._sources(difference)
         for key in (key for each in sources for key in _facts_of(each, (_CHECKPOINT,))):
             if key not in self._first_breaches:
@@ -249,10 +251,10 @@ class Session(Context):
         return None
 
     def _blamed_as_before(self, difference: Difference, step: Step, known: int) -> str | None:
-        """Return the contract of an earlier breach if the step need not have brought this one.
+        """Return the contract of an earlier breach if the difference may be older than the step.
 
         One of the ``known`` breaches showed the same fact of this checkpoint, which was put again
-        since, or of another of the namespace, while nobody had looked at this one.
+        since, or of another checkpoint of the namespace, while this one had not been read.
         """
         if difference.write is not None or difference.address is None:
             return None

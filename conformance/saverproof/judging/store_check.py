@@ -95,7 +95,8 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
 
 
 def answers_unknown_alike(context: Context, address: Address, observed: Any) -> bool:
-    """Return whether an id that was never put gets such an answer as well.
+    """Return whether an id that was never put gets the same kind of answer: a tuple, or an
+    exception.
 
     The read is made in the same thread if the model knows that thread, else in an unused one.
     """

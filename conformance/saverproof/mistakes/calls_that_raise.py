@@ -12,7 +12,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.registry import mistake
 
 _EMPTY_STORE = {"identity/unknown-is-none", "lifecycle/any-first-operation"}
-"""Contracts that such a saver breaks even on an empty store."""
+"""Contracts that a saver whose call always raises breaks even on an empty store."""
 
 
 @mistake("identity/put-returns-address", "put always raises", always=True)

@@ -92,7 +92,7 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
 
 @contextmanager
 def temporary_files_in(folder: Path) -> Iterator[None]:
-    """Have temporary files made in a folder of their own meanwhile."""
+    """Have temporary files made in this folder within the block."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (
         mock.patch.object(tempfile, "tempdir", str(folder)),

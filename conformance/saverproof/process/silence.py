@@ -52,7 +52,7 @@ class Silence:
     _used_s: float = 0.0
 
     def end(self) -> None:
-        """Start anew after a sign of life."""
+        """Begin again after a sign of life."""
         self.total_s = self._stretch_s = self._unseen_s = 0.0
 
     def last(self, waited_s: float) -> SilenceEnding | None:

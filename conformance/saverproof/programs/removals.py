@@ -124,8 +124,8 @@ EARLY_DELETED: Program = (
 has another checkpoint, one has none.
 """
 EARLY_COPIED: Program = (*_EARLY, CopyThread(THREAD, NEW), checkpoint(NEW, 2, 1), *_reads(NEW))
-"""The same with a copy of the thread before the put: the copy must have the early writes, as its
-source does.
+"""Writes come before their checkpoint, and the thread is copied before the checkpoint is put: the
+copy must have the early writes, as its source does.
 """
 
 

@@ -21,8 +21,8 @@ from saverproof.programs.steps.definitions import (
 from saverproof.programs.values import Value
 
 _TOO_MANY_FOR_EACH = 64
-"""Items of a field above which they are not left out one by one. If so many are needed, only about
-how many counts.
+"""The number of items of a field above which they are not left out one by one. A flaw that needs so
+many items depends only on their approximate number.
 """
 
 

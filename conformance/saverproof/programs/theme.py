@@ -1,4 +1,4 @@
-"""Themes: the names, values and weights of makers that programs of one kind are made with."""
+"""Themes: the names, values and weights of makers with which programs of one kind are made."""
 
 from __future__ import annotations
 

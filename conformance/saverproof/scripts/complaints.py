@@ -52,7 +52,7 @@ def in_format(text: str) -> str:
 def unequal(expected: Any, observed: Any, *values: Value) -> str:
     """Return the condition that tells two objects apart: ``!=`` if that works, else their reprs.
 
-    ``values`` are made anew by the script. ``!=`` works only if each of them equals its copy.
+    ``values`` are made again by the script. ``!=`` works only if each of them equals its copy.
     """
     try:
         told_apart = expected != observed

@@ -15,8 +15,8 @@ _IN_VAIN = 2
 """Runs without a complaint after which a script that never complained is given up."""
 
 _MOST_TIMES = 20
-"""By how much the repetitions of a script's scene are multiplied at most, if the script does not
-show its flaw each time.
+"""The greatest factor by which a script's repetitions are multiplied, if the script does not show
+its flaw each time.
 """
 _LONGEST_S = 15.0
 """The longest run in seconds that a script may take with more repetitions. On a slow disk a scene

@@ -11,7 +11,9 @@ from saverproof.programs.values.metadata import LONG_TEXT, LONG_TEXT_SOURCE
 
 
 def literal(value: Any) -> str:
-    """Return plain JSON data as an expression, in ASCII, so that lookalike names stay apart."""
+    """Return plain JSON data as an expression, in ASCII, so that lookalike names can be told
+    apart.
+    """
     if isinstance(value, Mapping):
         return dict_source({key: literal(item) for key, item in value.items()})
     if isinstance(value, (list, tuple)):

@@ -10,7 +10,9 @@ _BELIEVED_S = 5.0
 others.
 """
 _STILL = 0.1
-"""The least share of an item that counts as left while it runs, however long it took so far."""
+"""The least share of an item's estimate that counts as left while it runs, however long it has
+taken.
+"""
 _AGAIN = 0.5
 """The share of an item's delay that it is expected to take once more. It is late because something
 is broken, which is looked into. Nobody knows for how long, but the later it is, the longer it

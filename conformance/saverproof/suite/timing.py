@@ -1,8 +1,8 @@
 """Estimates how long a run takes from what the probe measured, and plans the items' seconds.
 
 The figures were measured with the bundled saver. They are rough: a saver that is wrong, or lists
-slowly, takes longer, but an item keeps its limit all the same. What a saver breaks is not known in
-advance, so no estimate includes following it up.
+slowly, takes longer, but an item keeps its limit nevertheless. What a saver breaks is not known in
+advance, so no estimate includes the search for its flaws.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ class _Holding(Surrounding):
         return True
 
     def _turn(self, hold: _Hold) -> None:
-        """Take one turn of the loop for a held call."""
+        """Take a turn of the loop, and count it for a held call."""
         self.came.set()
         self._holds.turns += 1
         hold.turns -= 1

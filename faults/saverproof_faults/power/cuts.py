@@ -13,9 +13,11 @@ EXHAUSTIVE = 4
 sample.
 """
 SINGLES = 4
-"""Of many pending calls, those that are lost alone and kept alone, besides the last."""
+"""How many of many pending calls are tried as lost alone and as kept alone, besides the last
+one.
+"""
 SUBSETS = 3
-"""Of many pending calls or changes of names, the random subsets that are tried."""
+"""How many random subsets are tried, if there are many pending calls or changes of names."""
 
 
 class ImageKind(StrEnum):

@@ -96,7 +96,7 @@ class Keeper:
             "proxied": proxied,
         }
         self.left: tuple[str, ...] = ()
-        """After the end: one line for each thing that could not be removed."""
+        """After the end, one line for each thing that could not be removed."""
 
     def __enter__(self) -> Self:
         path = [os.path.abspath(entry or os.getcwd()) for entry in sys.path]

@@ -49,8 +49,8 @@ class CallerThread:
 
     @property
     def worker(self) -> Worker:
-        """The worker in use. In the thread of a worker that was given up it is that worker, which
-        then ends, and disturbs nobody.
+        """Return the worker in use. A thread whose worker was given up gets that old worker: its
+        work then ends, and disturbs nobody.
         """
         return next((given_up for given_up in self._given_up if given_up.is_here), self._worker)
 

@@ -30,7 +30,7 @@ from saverproof.savers.targets.target import Target
 RANDOM, MANY = "a random program", "many faults in a row"
 """The titles of findings that programs with faults led to."""
 MOST_UNANSWERED = 2
-"""After how many unanswered calls a saver is not asked any more: each costs the worker's
+"""The number of unanswered calls after which a saver is not asked any more: each costs the worker's
 patience.
 """
 

@@ -46,11 +46,11 @@ def own_server(
     *,
     proxied: bool = False,
 ) -> Iterator[list[tuple[FaultSweep, Injection]]]:
-    """Yield the faults for a server of the saver's own. In the block, the bench uses such a server.
+    """Yield the faults for a server of the saver's own. In the block, the bench uses that server.
 
-    If there can be no such server, there are no faults, and a note says why. Behind a proxy the
-    server fails over; all other faults are injected without a proxy, which would hide when a server
-    has caught up.
+    If there can be no server of its own, there are no faults, and a note says why. Behind a proxy
+    the server fails over; all other faults are injected without a proxy, which would hide when a
+    server has caught up.
     """
     kind = bench.target.server
     able = [one for one in sweeps if one.clean is None and not one.scenario.is_setup]

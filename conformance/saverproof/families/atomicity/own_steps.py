@@ -16,7 +16,7 @@ from saverproof.savers.execution.driver import ApiDriver
 
 
 class OwnFaultSteps(Protocol):
-    """What an author has added to a machine of faults."""
+    """An author's steps and invariants in a machine of faults."""
 
     def objection(self, step: OwnStep, model: Model) -> str | None:
         """Return why a step may not be taken now, or None if it may."""

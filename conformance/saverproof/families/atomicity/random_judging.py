@@ -25,8 +25,8 @@ from saverproof.savers.execution.view import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What may be seen: without the call, and with all of it. ``earlier`` was seen before calls
-    that had returned: if it is seen again, these calls are lost.
+    """What a call may show: the state without it, and the state with all of it. ``earlier`` are
+    states before calls that had returned: if one of them is seen again, these calls are lost.
     """
 
     before: Snapshot

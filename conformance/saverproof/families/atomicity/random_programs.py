@@ -146,7 +146,7 @@ FAULTS: Mapping[str, tuple[FaultMaker, ...]] = {
 }
 """The makers of faults, by sort. A saver may have no places for some sorts.
 
-Contracts of atomicity say nothing of a kill inside a call: only the state machine makes such kills.
+Contracts of atomicity say nothing of a kill inside a call: only the state machine kills there.
 """
 _MOST_PLACES = 8
 _MOST_MESSAGES = 4

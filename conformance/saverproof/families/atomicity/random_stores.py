@@ -26,7 +26,7 @@ from saverproof_faults import commit_elsewhere, write_locked
 
 @dataclass(slots=True)
 class _Opened:
-    """What exists while the stores are open."""
+    """The workspace, the drivers and the calls of the two stores while they are open."""
 
     workspace: Workspace
     driver: ApiDriver

@@ -90,7 +90,7 @@ class RandomTrial:
     """The call that has put each checkpoint."""
     _before: Snapshot = field(default_factory=Snapshot)
     _earlier: list[Snapshot] = field(default_factory=list)
-    """What was seen before each call that is over."""
+    """The states that were seen before each call that is over."""
     _stores: RandomStores = field(init=False)
 
     def __post_init__(self) -> None:

@@ -65,7 +65,7 @@ class References:
         return Viewpoint.FRESH if fresh else Viewpoint.OWN
 
     def shows(self, viewpoint: Viewpoint) -> bool:
-        """Return whether both clean runs have such a look."""
+        """Return whether both clean runs have a look at ``viewpoint``."""
         return viewpoint in self.before.snapshots and viewpoint in self.after.snapshots
 
     def right(

@@ -80,7 +80,9 @@ _THAWED = ("thawing.cancel()", f"{thaw.__name__}()")
 
 COVERING = "files.cover()  # until the script ends"
 COVERING_BESIDE = f"{serving.__name__} = files.beside({serving.__name__})"
-"""The same for a script that may start a server, whose own system calls must not be held."""
+"""The first line of a script that may start a server: it holds the system calls of the script, and
+not those of the server.
+"""
 _CLASS = "socket.socket"
 _IF_LOST = "    if self.family != socket.AF_UNIX and left and left.pop():"
 _RESET = (f'{_IF_LOST} raise OSError(104, "reset")',)  # with its number, as the kernel raises it

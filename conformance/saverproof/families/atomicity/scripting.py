@@ -136,8 +136,8 @@ class _Body:
         return [*self._opened(first), *self._opened(then)] if again else self._opened(first + then)
 
     def _opening_fails(self, first: list[str]) -> list[str]:
-        """Return lines that make the store, if there is to be one, and then a failing attempt to
-        open the saver on it.
+        """Return lines that make the store, if it is to exist, and then try in vain to open the
+        saver on it.
         """
         listing = self._listing(self.scenario.threads[0])
         unusable = self.verdict.contract in (USABLE, LOST_CONNECTION)

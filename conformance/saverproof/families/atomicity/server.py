@@ -26,7 +26,7 @@ WAYS = {
     Fault.SERVER_FULL: Way.FULL,
 }
 BREAKS = {Moment.BEFORE: Fault.CONNECTION_RESET, Moment.AFTER: Fault.ANSWER_LOST}
-"""What happens to the message at which a server is killed."""
+"""The fault of the message at which a server is killed, by moment."""
 DEATHS = {Fault.SERVER_KILLED: Deed.RESTART, Fault.FAILED_OVER: Deed.FAIL_OVER}
 _BEAT_S = 0.5
 
@@ -173,8 +173,8 @@ class FailingServer:
         return self._fired()
 
     def _wait(self, work: Callable[[], object]) -> None:
-        """Do the work in another thread, and note meanwhile that it is not the saver which does not
-        answer.
+        """Do the work in another thread. Meanwhile note that the server is waited for, so that the
+        saver does not count as hung.
         """
         with ThreadPoolExecutor(1) as beside:
             done = beside.submit(work)

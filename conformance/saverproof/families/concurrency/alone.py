@@ -51,7 +51,7 @@ class Divided:
     """The problems of a history, divided: those that only several callers have, and those that one
     caller has as well.
 
-    ``calls`` are the calls by which one caller has such problems.
+    ``calls`` are the calls by which one caller has the latter.
     """
 
     of_callers: list[Problem]

@@ -25,8 +25,8 @@ from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
 _NAP_S = 0.05
-"""Seconds between two signs of life while a write waits. Without them the watch would take a write
-that waits for a hang.
+"""Seconds between two signs of life while a write waits: else the watch would take the waiting
+write for a hang.
 """
 _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "found"
 

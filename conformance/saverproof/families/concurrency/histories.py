@@ -159,7 +159,7 @@ def script_of(
 
 def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
     """Play a history beside a process that holds the lock of the store's SQLite file for a while;
-    None if the store is not in such a file.
+    None if the store is not in an SQLite file.
     """
     before = prologue(PUTS, able)
     number = 30 if able.history else 1

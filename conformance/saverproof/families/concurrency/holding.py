@@ -35,12 +35,13 @@ moment.
 """
 _NAP_S = 0.001
 _PRACTICE, MARGIN, _LEAST_S = 3, 4, 0.002
-"""After so many first writes, a write that nothing blocks takes at most so many times as long as
-one of the first, and so many seconds more.
+"""How many first writes are timed; how many times their mean time a later write takes at most if
+nothing blocks it; the seconds that are added to that.
 """
 MARGIN_ELSEWHERE = 20
-"""The same multiple for a write by another process. Between two messages both processes may sleep
-and seem blocked: with 4, a free place was once taken for blocked.
+"""How many times their mean time a write of another process takes at most if nothing blocks it.
+Between two messages both processes may sleep and seem blocked: with 4, as for writes of this
+process, a free place was once taken for blocked.
 """
 _GLANCE_S = 0.0005
 """Seconds in which a write that was blocked moves, once nothing blocks it."""

@@ -36,8 +36,8 @@ class LockLooks:
     """Finds the places of a call at which nobody has a lock.
 
     A probing write cannot tell: while it waits for a lock, SQLite sleeps, and it wakes up too late.
-    A process of its own looks, because a process loses its locks on a file that it opens and closes
-    a second time, with another build of SQLite.
+    Another process looks for locks. If this process opened and closed the files with another build
+    of SQLite, it would lose its own locks on them.
     """
 
     files: Sequence[Path]

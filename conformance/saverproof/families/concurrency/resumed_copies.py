@@ -37,7 +37,7 @@ class ResumedCopies:
     calls: GraphCalls
 
     def difference(self, copies: Copies) -> PlayDifference | None:
-        """Return the first difference that a graph shows which goes on with a copy."""
+        """Return the first difference of a graph that goes on with a copy, over all copies."""
         middle = {
             # The last of each kind of step: every other one is a copy of the same kind.
             type(self.one.program[position]): (position, *copy)

@@ -208,8 +208,8 @@ def race(
     """Let several processes create one store, side by side.
 
     Gives the store's SQLite file, below its folder, if the processes met while they created it, and
-    no lock kept them apart. If ``file`` is given, another process holds its lock for a moment when
-    they come. Each of them holds it so for a time that is too short to be met by chance.
+    no lock kept them apart. If ``file`` is given, one more process holds its lock for a moment when
+    they come: each racer also holds it for a moment, but too briefly to meet another one by chance.
     """
     callers = [
         [

@@ -163,13 +163,13 @@ def _text(lines: list[str]) -> str:
 
 
 class _Words:
-    """Fills templates with how a saver is opened, and through which API it is called."""
+    """Fills in templates of scripts: how a saver is opened, and through which API it is called."""
 
     def __init__(self, opening: Opening, api: str) -> None:
         self.opening = opening
         self.calls = CallSource(api, opening.managed)
         self.unmanaged = CallSource(api, managed=False)
-        """The calls in functions of the script that may run in other threads."""
+        """A writer of calls for functions of the script that may run in other threads."""
 
     def fill(self, template: str, words: dict[str, Any]) -> str:
         """Return the template's text with these words filled in."""

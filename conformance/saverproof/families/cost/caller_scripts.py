@@ -32,7 +32,7 @@ def reproducer(target: Target, callers: int, api: str) -> str:
 
 
 def script(callers: int, api: str, opening: Opening, name: str) -> str:
-    """Return the source of a script with so many callers."""
+    """Return the source of a script with this number of callers."""
     lines = [
         *calling(opening, api),
         *loading_drivers(),

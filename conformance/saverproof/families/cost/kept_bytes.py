@@ -15,7 +15,7 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import ServerUnavailable
 
 _GRAIN = 32_768
-"""Memory is counted in steps of so many bytes: Python's own tables and frames differ by a few
+"""Memory is counted in steps of this many bytes: Python's own tables and frames differ by a few
 hundred from run to run.
 """
 

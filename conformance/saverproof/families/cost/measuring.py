@@ -75,7 +75,7 @@ class CostMeasurement:
 
 @dataclass(slots=True)
 class CostBench:
-    """Measures the saver of a plan, which is opened anew for each store that grows.
+    """Measures the saver of a plan, which is opened again for each store that grows.
 
     ``calls`` and ``seconds`` are the calls of the saver, and the time spent in them.
     """

@@ -19,10 +19,10 @@ Ask = Callable[[GrowingStore, int], Any]
 Allowed = Mapping[str, GrowthOrder]
 _ANSWERS = WITNESSES.keys() - {KEPT}
 FLAT: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS, GrowthOrder.LOGARITHMIC))
-"""The cost may grow as an index does, or not at all."""
+"""The limits for a cost that may grow only as an index does, or not at all."""
 _LINEAR: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS - {"memory"}, GrowthOrder.LINEAR))
-"""The cost may grow with the amount of work; memory is not counted, as what is read or written may
-be held there meanwhile.
+"""The limits for a cost that may grow with the amount of work. Memory is not limited, as what is
+read or written may be held in it for a moment.
 """
 _ROUND_TRIPS: Allowed = MappingProxyType(
     {**_LINEAR, "calls": GrowthOrder.LOGARITHMIC, "statements": GrowthOrder.LOGARITHMIC}

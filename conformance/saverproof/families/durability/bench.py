@@ -37,7 +37,9 @@ CHILDREN = (child, graph_child, power_child)
 SIDE_BY_SIDE = 2
 """How many trials run at the same time, each on its own store: while one waits, another works."""
 MOST_HANGS = 2
-"""After how many processes that hang a saver is not asked any more: two are no accident."""
+"""The number of processes that hang after which a saver is not asked any more: two are no
+accident.
+"""
 _KNOWN_TO_HANG = 3
 """The deadline is divided by this once a process has hung, or a process that looked at many
 stores.
@@ -136,9 +138,10 @@ class KillBench:
         return KilledRun(workload.program, tuple(value["states"])), value["versions"]
 
     def compared(self, workload: Workload, run: KilledRun, versions: list[Any]) -> KilledRun:
-        """Correct a clean run by what other processes see. Where the run's own saver still showed
-        an old state, the other processes' view is taken. What comes back after removals is added.
-        Each look is at a store of its own, after so many operations.
+        """Correct a clean run by what other processes see. If the run's own saver still showed an
+        old state, the other processes' view is taken. What comes back after removals is added.
+        Other processes look at the store after every number of operations, each time on a new
+        store.
         """
         ends = range(len(workload.program) + 1)
         shorter = [replace(workload, program=workload.program[:end]) for end in ends]

@@ -58,7 +58,9 @@ def power_reproducer(
 
 
 def failing_reproducer(power: Power, contract: str) -> str:
-    """Return such a script for a run in which a sync fails."""
+    """Return the source of a script that makes a sync fail before the power cut, and that was run
+    and complained; "" if none did.
+    """
     target, api = power.bench.target, power.bench.plan.api
     opening = opening_of(target)
     if opening is None or opening.drop:

@@ -19,7 +19,7 @@ from saverproof.programs.steps.definitions import Program, PutWrites
 _MOST_KILLS = 150
 """The most kills that are spent on one contract."""
 _MOST_WITH_SERVER = 12
-"""The most such kills if a server starts again after each."""
+"""The most kills for one contract if a server starts again after each."""
 _MOST_SHOWN = 6
 
 
@@ -107,7 +107,7 @@ def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
 def _shown(
     sweep: KillSweep, subject: Subject, contract: str, places: list[KillPlace]
 ) -> Iterator[KillTrial]:
-    """Yield the kills that break the contract."""
+    """Yield those kills of a run that break the contract."""
     count = 0
     for place in places:
         found = sweep.again(subject, place)

@@ -63,7 +63,9 @@ class SystemCallPlaces(PlaceWatch):
 
 
 def failure_at(place: KillPlace) -> CallFailure:
-    """Return the failure that the supervisor makes at such a place."""
+    """Return the failure of a system call or message by which the supervisor kills the process at a
+    place.
+    """
     is_message = place.kind is PlaceKind.MESSAGE
     return CallFailure.KILLED_SENDING if is_message else MOMENTS[place.moment]
 

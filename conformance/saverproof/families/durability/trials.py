@@ -55,7 +55,7 @@ def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
 def trial_of(
     subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
 ) -> KillTrial:
-    """Return the trial of a kill and of the look after it."""
+    """Return the trial of one kill and of the look at the store after it."""
     acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
     trouble = trouble_of(view)
     seen = False

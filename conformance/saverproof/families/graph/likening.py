@@ -18,7 +18,7 @@ from saverproof.savers.workspace import Workspace
 def mistakes_alike(bench: GraphBench, play: Play, difference: GraphDifference) -> tuple[str, ...]:
     """Return the notes of the mistakes that show this very difference in a play.
 
-    A saver with such a mistake alone behaves in this play as the saver under test does, so the
+    A saver with only that mistake behaves in this play as the saver under test does, so the
     difference needs no other cause. Ids differ from run to run, and an order may follow from them:
     so two differences in order count as the same if the same list is reordered in both.
     """

@@ -46,7 +46,9 @@ class Blaming:
     found: dict[str, Violation] = field(default_factory=dict)
     diagnosis: Diagnosis = field(init=False)
     lately: list[tuple[Program, ProgramRun]] = field(default_factory=list)
-    """Programs that the current follow-up has run, with their runs: several questions use them."""
+    """Programs that the current follow-up has run, each with its run, for use by several
+    questions.
+    """
     _answered_right: dict[str, bool] = field(default_factory=dict)
     """Whether the saver answered the program of a mistake right, by the mistake's name."""
 

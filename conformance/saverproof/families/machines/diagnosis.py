@@ -27,8 +27,8 @@ from saverproof.mistakes.programs import shown
 _MOST_STEPS = 20_000
 """Steps that an item may take to choose mistakes: about three seconds."""
 _MOST_UNLIKELY = 8_000
-"""Steps after which no unlikely mistakes are tried: those whose own programs show other facts. Few
-of them fit.
+"""Steps after which unlikely mistakes are no longer tried. A mistake is unlikely if its own program
+shows other facts: few of these fit.
 """
 _MOST_TO_REVISE = 5_000
 """Steps that an item may take to replace mistakes by others. A saver with flaws of its own shows
@@ -187,8 +187,8 @@ class Diagnosis:
         """Take over mistakes that other searches have found of the saver, if they predict a run
         better.
 
-        A mistake that breaks a ``wanted`` contract is not taken over: it has to be found anew, with
-        a program that shows it.
+        A mistake that breaks a ``wanted`` contract is not taken over: this search has to find it
+        itself, with a program that shows it.
         """
         if not self.compare(run).left or self.recalled >= _MOST_KEPT:
             return
@@ -210,17 +210,17 @@ class Diagnosis:
             self.memory.found.append(added)
 
     def _orders(self, mistake: Mistake) -> list[tuple[Mistake, ...]]:
-        """Return the orders in which a mistake can join those found so far: as the last, and as the
+        """Return the orders in which a mistake can join those found before: as the last, and as the
         first.
 
-        The later one overrides the earlier one.
+        In each order, a later mistake overrides an earlier one.
         """
         last, first = (*self.mistakes, mistake), (mistake, *self.mistakes)
         return [last, first] if self.found else [last]
 
     def _fits(self, mistakes: Sequence[Mistake]) -> bool:
         """Return whether ``mistakes`` predict the kept runs at least as well as those found
-        so far.
+        before.
         """
         known = self._score(self.mistakes)
         return self._score(mistakes, to_beat=known - 1) >= known
@@ -228,13 +228,13 @@ class Diagnosis:
     def extend(
         self, run: ProgramRun, breach: Breach, blamed: str, wanted: Collection[str]
     ) -> Mistake | None:
-        """Return the mistake that predicts a breach exactly, and add it to those found so far.
+        """Return the mistake that predicts a breach exactly, and add it to those found before.
 
         Together with those it must predict nothing that the run did not show. Mistakes that break
         the contract ``blamed`` by the rules are preferred, then mistakes that break a ``wanted``
         contract. Among these, the one that predicts most of the run and of the kept runs is taken.
-        One that always shows must do so in its own program as well.
-        Return None if no mistake fits.
+        A mistake that always shows must also do so in its own program. Return None if no mistake
+        fits.
         """
         sort = (breach.difference.fact, blamed)
         if sort in self.memory.in_vain:

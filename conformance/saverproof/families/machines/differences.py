@@ -17,11 +17,11 @@ from saverproof.programs.steps.definitions import Program, PutHistory
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of the differences of an item.
+    """The account of the differences of an item.
 
-    ``unknown`` counts them by contract. ``elsewhere`` counts those left to other items, by the
-    contracts that may be behind them. ``seen`` is the sum of all others. ``examples`` has, for each
-    contract, the shortest program in words that showed a difference.
+    ``unknown`` counts differences by contract. ``elsewhere`` counts those left to other items, by
+    the contracts that may be behind them. ``seen`` is the sum of all others. ``examples`` has, for
+    each contract, the shortest program in words that showed a difference.
     """
 
     seen: int

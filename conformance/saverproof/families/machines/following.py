@@ -154,10 +154,11 @@ class Following(Showing):
         return left
 
     def _without_needs(self, program: Program) -> Iterator[Program]:
-        """Yield a program without each need in turn of the findings all of whose needs it has.
+        """Yield programs in which one need of a finding is taken out, for each finding all of whose
+        needs the program has.
 
-        Where something that a finding needs is missing, its flaw cannot be at work. Kinds of steps
-        are left in: without such steps other flaws disappear as well, which proves nothing.
+        If something that a finding needs is missing, its flaw cannot be at work. Kinds of steps are
+        not taken out: without them other flaws disappear as well, which proves nothing.
         """
         for violation in (*self.violations, *self.handed.values()):
             needs = [need for need in violation.needs if not need.whole_step]
@@ -188,8 +189,8 @@ class Following(Showing):
 
     @property
     def _news(self) -> tuple[int, int]:
-        """The numbers of violations and of mistakes known so far, to tell whether a look
-        found any.
+        """The numbers of violations and of mistakes known so far: they grow if a look finds
+        something new.
         """
         return len(self.violations) + len(self.handed), len(self.diagnosis.found)
 

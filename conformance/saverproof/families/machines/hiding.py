@@ -23,7 +23,7 @@ _MOST_STEPS = 20_000
 _OF_ALL = frozenset(
     {facts.MISSING, facts.EXTRA, facts.UNREADABLE, facts.MALFORMED, facts.ADDRESS, facts.LATEST}
 )
-"""Facts about a whole answer. Where one of them differs, nothing else of the answer is compared."""
+"""Facts about a whole answer. If one of them differs, nothing else of the answer is compared."""
 
 
 @dataclass(slots=True)
@@ -73,10 +73,11 @@ class Hiding:
     def _company(
         self, mistake: Mistake, own: ProgramRun, alone: ProgramRun
     ) -> list[Sequence[Mistake]]:
-        """Return the mistakes found with this one first, and last, as one saver may have them.
+        """Return the lists of the mistakes found, with this mistake added as the first and as the
+        last one.
 
-        A saver cannot have both in an order in which one takes the place of the other: the ``own``
-        program of this one looks where it would show, and is answered as if it were not there.
+        A list is left out if this mistake has no effect in it on the ``own`` program: the saver
+        cannot have the mistakes in that order.
         """
         if not self._found or mistake in self._found:
             return []
@@ -88,12 +89,13 @@ class Hiding:
     def _tells(
         self, run: ProgramRun, alone: ProgramRun | None, company: Sequence[Sequence[Mistake]]
     ) -> bool:
-        """Return whether a run shows what a mistake ``alone`` would, or that the saver has it not.
+        """Return whether a run decides about a mistake: it shows what the mistake ``alone`` would
+        show, or rules it out.
 
-        The latter is so if the run looked where it would show, and found nothing wrong. It is also
-        so if the run is answered as by the mistakes found. In both cases the run says nothing if
-        the ``company`` of these and this one answers like it: two mistakes can answer right
-        together what each alone answers wrong.
+        A run rules the mistake out if it looked where the mistake would show, and found nothing
+        wrong, or if it was answered as by the mistakes found. It decides nothing if the mistake in
+        ``company`` with those found answers as the run does: two mistakes together can answer right
+        what each alone answers wrong.
         """
         if alone is None:
             return False
@@ -114,7 +116,7 @@ def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
 
 
 def _is_looked_at(breach: Breach, run: ProgramRun) -> bool:
-    """Return whether nothing else that is wrong kept a run from seeing a breach."""
+    """Return whether a run could see a breach, because no other wrong answer was in the way."""
     return not any(_spoils(other, breach) for other in (*run.breaches, *run.masked))
 
 

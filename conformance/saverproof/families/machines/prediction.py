@@ -43,8 +43,8 @@ _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 _PRUNES = ("prune", "aprune")
 _DELETES = frozenset({"delete_thread", "adelete_thread"})
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Where an object lies in memory, as its repr says it. A saver may store such a text, and each run
-makes the object anew.
+"""The memory address of an object in its repr. A saver may store the repr as text, and each run
+makes the object again at another address.
 """
 
 
@@ -86,8 +86,8 @@ def _of_difference(difference: Difference) -> Signature:
 
 
 def _said(value: Any) -> str:
-    """Return a value as text. All exceptions give one text, but for that of a missing method;
-    versions in tuples and addresses in memory are left out.
+    """Return a value as text. All exceptions give one text, except that of a missing method.
+    Versions in tuples and addresses in memory are left out.
     """
     if isinstance(value, Raised):
         return "not implemented" if isinstance(value.error, NotImplementedError) else "raised"
@@ -113,7 +113,9 @@ class Compared:
     left: tuple[Breach, ...]
     missed: int
     disputed: int = 0
-    """Of the missed, those where the run showed another breach of the same checkpoint instead."""
+    """The number of missed breaches in whose place the run showed another breach of the same
+    checkpoint.
+    """
 
     @property
     def exact(self) -> bool:
@@ -312,9 +314,10 @@ def refusing(saver: type[ReferenceSaver], refusals: Sequence[bool]) -> type[Refe
 
 
 def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
-    """Return the method that makes a composed saver count in integers if ``saver`` does.
+    """Return the method that makes a composed saver count versions in integers, if ``saver`` does
+    so.
 
-    Return None otherwise: all text versions sort and differ as the reference saver's do.
+    Return None for a saver with text versions: these sort and differ as the reference saver's do.
     """
     try:
         first = saver.get_next_version(None, None)

@@ -27,13 +27,14 @@ class ProgramSearch(Following):
     """
 
     def show_mistakes(self) -> None:
-        """Show each known mistake that breaks a wanted contract by a program of its own.
+        """Find a program for each known mistake that breaks a wanted contract, and show the mistake
+        by it.
 
-        This is done unless a finding shows the mistake already, and would if it were the only one.
-        The contracts of mistakes that no finding shows are left unsettled: they may be broken. So
-        is the contract of a mistake that findings of other contracts tell, if the other mistakes
-        found cannot explain a run without it: together, two mistakes may answer its own program
-        right.
+        Mistakes that findings show already are left out, if the findings would also show the
+        mistake as the saver's only one. The contract of a mistake that no finding shows is left
+        unsettled: it may be broken. So is the contract of a mistake that only findings of other
+        contracts name, if the other mistakes cannot explain a run without it: its own program may
+        be answered right because of a second mistake.
         """
         with self.trials.patience.following_up(self.trials.calls):
             for mistake in self.diagnosis.mistakes:

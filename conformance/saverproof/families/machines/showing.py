@@ -44,8 +44,8 @@ class Showing(Blaming):
         return replace(violation, mistake=standing)
 
     def _follows_from_the_rest(self, violation: Violation) -> bool:
-        """Return whether the mistake behind a violation was replaced by one that is known to break
-        its contract as well, and all that are found now predict it together.
+        """Return whether a violation's mistake was replaced by another one that also breaks its
+        contract, and all mistakes found now predict the violation together.
         """
         mistake = violation.mistake
         if mistake is None:
@@ -64,10 +64,11 @@ class Showing(Blaming):
         return tuple(each for each in others if self._stands_for(each, violation))
 
     def instead(self, violation: Violation) -> tuple[Mistake, ...]:
-        """Return the mistakes of other contracts that may be behind a violation as well as its own.
+        """Return the mistakes of other contracts that explain a violation as well as its own
+        mistake does.
 
-        They explain all that was seen of the saver, too: the family of such a contract tells
-        whether it is broken, and has runs that this one has not.
+        They also explain all that was seen of the saver. The family of the other contract tells
+        whether that one is broken, as it has runs that this family has not.
         """
         mistake = violation.mistake
         if mistake is None or mistake.breaks != violation.contract:

@@ -70,12 +70,12 @@ NOTHING = Theme("nothing")
 
 @dataclass(slots=True)
 class Trials:
-    """The place where programs run, and how: one target through some of its APIs.
+    """The way in which programs run: on one target, through some of its APIs.
 
-    ``machine`` takes the steps, but for those of the kinds that are ``avoided``. ``shared`` is a
+    ``machine`` takes the steps, except those of the kinds that are ``avoided``. ``shared`` is a
     store that several programs may use, if they need none of their own: programs made by themes,
-    and given programs while ``sharing``. ``patience`` ends follow-ups that take too long. For
-    ``axes``, it is recorded which points met in one program. ``places`` makes the workspaces.
+    and given programs while ``sharing``. ``patience`` ends follow-ups that take too long. ``axes``
+    records which points met in one program. ``places`` makes the workspaces.
     """
 
     target: Target

@@ -25,8 +25,8 @@ from saverproof.savers.targets.target import Target
 FEWEST = 3
 """The fewest looks from which a law can be told."""
 MORE = 4
-"""The work is repeated so many times as often once more, to tell a leak from a cache that is not
-full yet.
+"""To tell a leak from a cache that is not full yet, the work is repeated this many times as
+often.
 """
 
 
@@ -48,7 +48,7 @@ class ResourceMeasurement:
 
     @property
     def laws(self) -> Mapping[str, Law]:
-        """The law of each kind."""
+        """The law by which each kind of resource grows."""
         return {
             kind: law_of(self.times, counts, KINDS[kind].slack, relative=0.0)
             for kind, counts in self.counts.items()
@@ -80,7 +80,7 @@ class ResourceMeasurement:
 
 @dataclass(slots=True)
 class ResourceBench:
-    """Measures the saver of a plan, which is opened anew for each kind of work.
+    """Measures the saver of a plan, which is opened again for each kind of work.
 
     ``calls`` and ``seconds`` are the calls of the saver, and the time spent in them.
     """

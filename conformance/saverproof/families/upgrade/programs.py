@@ -33,8 +33,8 @@ _FAMILIES = (
     *("upsert", "pending-writes", "filter", "delta-history"),
 )
 _EACH = {"quick": 6, "default": 2, "deep": 1}
-"""One of so many programs that cross axes is taken, by profile: neighbours have most points in
-common.
+"""How many neighbouring programs that cross axes share one that is taken, by profile: neighbours
+have most points in common.
 """
 
 _MOST_WRITTEN = 30

@@ -242,7 +242,7 @@ class Alone:
         )
 
     def only(self, wanted: Callable[[Program], bool]) -> Alone:
-        """Return the same for those programs that are wanted."""
+        """Return the results of those programs that are wanted."""
         rows = [
             row for row in zip(self.programs, self.old, self.new, strict=True) if wanted(row[0])
         ]

@@ -74,8 +74,8 @@ Contract = str | Callable[[Case], str]
 class Rule:
     """A rule that attributes a difference to ``contract``.
 
-    It applies to differences of these ``facts`` (all if empty), ``after`` such a step, if ``when``
-    is true of the case.
+    It applies to differences of these ``facts`` (all if empty), ``after`` a step of these kinds, if
+    ``when`` is true of the case.
     """
 
     why: str
@@ -94,5 +94,5 @@ class Rule:
 
 
 def after(step: type[Step] | tuple[type[Step], ...], *rules: Rule) -> tuple[Rule, ...]:
-    """Return these rules, limited to differences after such a step."""
+    """Return these rules, limited to differences after a step of this kind."""
     return tuple(replace(rule, after=step) for rule in rules)

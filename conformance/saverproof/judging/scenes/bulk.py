@@ -79,7 +79,9 @@ class Bulk(Scene):
             self.compare(context, _COUNT, address, expected, observed)
 
     def _stored(self, context: Context) -> tuple[Any, Any]:
-        """Return how many were put, and how many of them are shown."""
+        """Return how many channels, writes or checkpoints were put, and how many of them are
+        shown.
+        """
         thread, driver = context.real(self.thread), context.driver
         if self.kind == "checkpoints":
             return self.count, self._history(context, thread)

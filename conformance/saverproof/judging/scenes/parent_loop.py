@@ -1,6 +1,7 @@
 """The scene of a checkpoint that is put again under its own descendant.
 
-The chain of its parents is a loop then. An operation that follows parents must end all the same.
+The chain of its parents is then a loop, and an operation that follows parents must nevertheless
+end.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ _FIRST = {"straight": 4, "loop": 1}
 confuses threads.
 """
 MANY = 100
-"""A walk counts as endless if it takes so many times as many lines as the same operation beside the
-loop: it would have seen each checkpoint of the loop a hundred times.
+"""How many times as many lines as the same operation beside the loop make a walk count as endless:
+it would have seen each checkpoint of the loop a hundred times.
 """
 AT_LEAST = 10_000
 """Lines that are allowed in any case: to notice the loop and to report it takes some lines,

@@ -26,7 +26,7 @@ from saverproof.scripts.writer import ScriptWriter
 
 _BAD = Value("unserializable", 0)
 _TASK = 91
-"""A task number that programs do not use otherwise."""
+"""The number of a task that programs do not use."""
 _GOOD = Value("integer", 9)
 """A good value that replaces the bad one, to see whether any value would be stored."""
 _ACCEPTED = Fact("accepted", "it is accepted, and should be refused")

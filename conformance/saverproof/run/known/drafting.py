@@ -72,7 +72,7 @@ def _is_asked(contract: Mapping[str, Any]) -> bool:
 def _told_apart(
     contract: Mapping[str, Any],
 ) -> Iterator[tuple[Mapping[str, Any], str | None]]:
-    """Yield the violations that need an entry each, with the entry's API.
+    """Yield the violations that need an entry of their own, each with the API of the entry.
 
     There is one entry, for all APIs, if every judged API shows the violation, or if timing may
     decide which of them does.

@@ -163,7 +163,9 @@ UNRELEASED: Mapping[str, tuple[str, ...]] = {
     "test_history_migration_plain_value_as_seed": ("delta-history/matches-walk",),
     "test_history_seed_ancestor_own_writes_are_replayed": ("delta-history/matches-walk",),
 }
-"""The same for tests of the suite's main branch that no release has (August 2026)."""
+"""Name of a test of the suite's main branch that is in no release (August 2026) -> ids of
+contracts.
+"""
 
 FAILED_BY: Mapping[str, str] = {
     "test_history_returns_writes_oldest_first": "history-newest-first",

@@ -129,7 +129,7 @@ class Shortener:
     _known: dict[tuple[str, str], Steps] = field(default_factory=dict)
 
     def shortened(self, saver: str, gone: JudgeGone, steps: Steps, again: Again) -> Steps:
-        """Return a program that ends the process in the same way: the shortest that was found."""
+        """Return the shortest program found that ends the process in the same way."""
         kind = kind_of_last(steps)
         tries = _Shortening(gone, kind, again, self.quick_s)
         known = self._known.get((saver, kind))

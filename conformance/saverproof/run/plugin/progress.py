@@ -27,7 +27,7 @@ from saverproof.suite.timing import cost_of, in_words
 FIGURES = pytest.StashKey[Path]()
 """The folder to which items write their figures."""
 FIGURES_INPUT = "saverproof-figures"
-"""The name under which an xdist worker is told that folder."""
+"""The name under which an xdist worker is given the folder of figures."""
 LIVE_EVERY_S = 0.5
 """Seconds between two updates of the live line: often enough to see that the run goes on."""
 LOG_EVERY_S = 30.0

@@ -298,7 +298,7 @@ def _known(facts: Facts, shared: tuple[Entry, ...], *, shipped: bool) -> tuple[E
 def _check_examples(known: Mapping[str, Iterable[Entry]], report: Path) -> None:
     """Raise an error if an example lies in the report folder.
 
-    The run replaces that folder before it comes to the example.
+    The run replaces that folder before it reaches the example.
     """
     for entry in (entry for entries in known.values() for entry in entries):
         if entry.example and Path(entry.example).resolve().is_relative_to(report.resolve()):

@@ -1,4 +1,4 @@
-"""What options and the project's table take: names to choose from, and times."""
+"""The values of options and of the project's table: names to choose from, and times."""
 
 import argparse
 

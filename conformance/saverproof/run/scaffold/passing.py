@@ -12,7 +12,9 @@ from saverproof.run.scaffold.trying import Tell, look_at, opening_of, without_kn
 from saverproof_reports.files import private_folder, write_private
 
 FOLDER = Path(".saverproof", "targets")
-"""The folder of such targets, where `saverproof replay` finds them after the run."""
+"""The folder of targets that were made for one run. `saverproof replay` finds them there
+afterwards.
+"""
 
 
 def target_for(saver: str, setting: Setting, tell: Tell) -> str:

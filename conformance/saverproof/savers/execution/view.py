@@ -177,7 +177,7 @@ async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
 
 
 ShownFacts: TypeAlias = dict[str, str]
-"""What a saver shows, by the name of the fact; see :func:`fact`."""
+"""The facts that a saver shows, by their names; see :func:`fact`."""
 
 
 def fact(thread: str, namespace: str, checkpoint: str, kind: str, of: str = "") -> str:

@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 _ANSWERS_WITHIN_S = 1.0
 """Seconds in which a loop has to answer before it counts as blocked."""
 _CANCELLED_WITHIN_S = 3
-"""Seconds in which cancelled tasks may end before the loop is stopped all the same."""
+"""Seconds in which cancelled tasks may end before the loop is stopped nevertheless."""
 
 
 @cache
