@@ -241,12 +241,12 @@ class Places:
 
 
 _LONGEST_ROW = 24
-"""Writes to one file in a row that are all worth failing: twelve pages in a log, with their
+"""How many writes to one file in a row are all worth failing: twelve pages in a log, with their
 headers.
 """
 _OF_LONGER = 6
-"""Writes that are failed of a longer row, which only a long value leads to: its middle is all
-alike.
+"""How many writes of a longer row are failed. Only a long value leads to such a row, and its middle
+is all alike.
 """
 
 

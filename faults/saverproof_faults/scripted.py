@@ -23,7 +23,7 @@ from saverproof_faults.servers.server import ServerError, ServerUnavailable
 from saverproof_faults.syscalls import CallFault, CallWatch
 
 UNDECIDED = 2
-"""Exit status of a script that has shown nothing. 1 is the status of a flaw."""
+"""The exit status of a script that has shown nothing. 1 is the status of a flaw."""
 
 Label = str | os.PathLike[str]
 

@@ -16,15 +16,15 @@ from typing import Any
 _STEP_S = 0.002
 """Seconds between two looks: other tasks and threads need a moment to move."""
 _BESIDE_SOCKETS = 25
-"""Looks in a row while a socket is open: its server may wake a task at any moment, and nothing
-foretells that.
+"""How many looks in a row must find the program at rest while a socket is open: its server may wake
+a task at any moment, and nothing foretells that.
 """
 _SOON_S = 0.25
 """Timers that are due later than this, in seconds, are habits of the program, such as a regular
 clean-up, and not work.
 """
 _SELF_PIPE = 1
-"""Number of files that every event loop watches for itself."""
+"""How many files every event loop watches for itself."""
 
 
 def at_rest(within_s: float = 0.5) -> bool:

@@ -116,7 +116,9 @@ def also_broken(judged: Mapping[str, Any], contract: str) -> list[Mapping[str, s
 
 
 def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
-    """Return the contract to mend first, if this one breaks by the cause of that one."""
+    """Return the contract to mend first if this one breaks by the same cause; None if there is
+    none.
+    """
     for group in judged.get("causes", ()):
         if any(entry["contract"] == contract for entry in group["also"]):
             return str(group["contract"])

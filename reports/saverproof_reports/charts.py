@@ -10,10 +10,12 @@ from typing import Any
 from saverproof_reports.sections import recoveries
 
 MOST_CELLS = 300
-"""Most cells of one row of places. A longer row shows only those at which something went wrong."""
+"""The most cells of one row of places. A longer row shows only those at which something went
+wrong.
+"""
 
 MOST_BARS = 40
-"""Most bars of one chart. The smaller ones beyond them are added up in one more bar."""
+"""The most bars of one chart. The smaller ones beyond them are added up in one more bar."""
 
 LEAST_SHARE = 1.5
 """Percent of the full width that the smallest count takes, so that it can be seen."""

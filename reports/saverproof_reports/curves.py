@@ -14,7 +14,9 @@ from typing import Any
 from saverproof_reports.laws import Judged, Law, question_of, same_count
 
 MOST = 4
-"""Curves of one chart for which there are colours; references are left out beyond."""
+"""The number of curves of one chart for which there are colours; references beyond it are left
+out.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ _CONTEXT = 24
 _LONGEST = 360
 """Characters after which a part that differs as a whole is cut."""
 _MOST_WORDS = 800
-"""Words that are matched at most: matching takes quadratic time. Longer texts differ as a whole."""
+"""The most words that are matched: matching takes quadratic time. Longer texts count as different
+as a whole.
+"""
 _MOST_LINES = 8
-"""Lines of a text that are shown on a terminal; the report has all."""
+"""How many lines of a text are shown on a terminal; the report has all."""
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _GAP = "…"
 

@@ -13,7 +13,7 @@ from jsonschema.exceptions import ValidationError
 from saverproof_reports.text import one_line
 
 _MOST_PROBLEMS = 20
-"""Most problems in a message: a file of another kind has one for each field."""
+"""The most problems in a message: a file of another kind has one for each field."""
 
 
 def schema(name: str) -> dict[str, Any]:

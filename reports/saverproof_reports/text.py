@@ -16,7 +16,7 @@ LIMIT = 4096
 _NAME_LIMIT = 256
 """Most characters of a key."""
 _DEPTH_LIMIT = 64
-"""Most levels of nesting: JSON readers give up at some depth."""
+"""The most levels of nesting: JSON readers give up at some depth."""
 _SAFE_INTEGER = 1 << 64
 """The integers from which on numbers become text: readers keep them inexactly, or refuse them."""
 # Controls except newline and tab, bidirectional and zero-width marks, line separators that only

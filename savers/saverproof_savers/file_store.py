@@ -12,7 +12,7 @@ from saverproof_savers.errors import explain
 from saverproof_savers.files import OpenOptions, connect, create_private, use_journal
 
 _READERS_KEPT = 8
-"""Idle readers that stay open: each keeps a descriptor and a cache of pages."""
+"""How many idle readers stay open: each keeps a descriptor and a cache of pages."""
 _FORK_WAITS_S = 5.0
 """Seconds that a fork waits for a read of another thread."""
 _ABANDONED: list[object] = []

@@ -13,7 +13,7 @@ JOURNAL_MODES = ("WAL", "DELETE", "TRUNCATE", "PERSIST")
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 MEMORY = ":memory:"
 _STATEMENTS_KEPT = 256
-"""Prepared statements that a connection keeps, so that none of this saver is dropped."""
+"""How many prepared statements a connection keeps: enough that none of this saver's is dropped."""
 # Half of SQLite's default. A sync costs more while the write-ahead log still grows. Puts are small
 # here, so that the log would grow for long before it is folded into the file and reused.
 _LOG_PAGES = 500

@@ -15,7 +15,7 @@ from saverproof_savers.reading import CheckpointRows, Scope, read_several, read_
 from saverproof_savers.search import Key, ListCriteria
 
 _FIRST_CHUNK = 4
-"""Checkpoints of the first chunk: callers often read no more than the newest ones."""
+"""How many checkpoints the first chunk has: callers often read no more than the newest ones."""
 
 
 class ListingState:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from saverproof_savers.schema import TableNames
 
 CHUNK = 32
-"""Checkpoints that are fetched at once."""
+"""How many checkpoints are fetched at once."""
 
 _ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _SEVERAL = f"thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN ({','.join('?' * CHUNK)})"

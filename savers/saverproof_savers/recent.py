@@ -8,7 +8,9 @@ Scope = tuple[str, str]
 """A thread and a namespace: (thread_id, checkpoint_ns)."""
 
 _REMEMBERED = 128
-"""Threads and namespaces whose last checkpoint is kept: enough for those that are active."""
+"""Of how many threads and namespaces the last checkpoint is kept: enough for those that are
+active.
+"""
 
 
 class StoredChannels(NamedTuple):

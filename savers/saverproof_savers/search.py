@@ -16,9 +16,9 @@ first.
 """
 
 _FIRST_PAGE = 32
-"""Keys of the first page; each further page has four times as many."""
+"""How many keys the first page has; each further page has four times as many."""
 _LARGEST_PAGE = 2048
-"""Most keys of a page: they are held in memory, while checkpoints are not."""
+"""The most keys of a page: they are held in memory, while checkpoints are not."""
 _INT64 = 2**63
 
 

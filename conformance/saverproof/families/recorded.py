@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 FEWEST_SIZES = 3
-"""Sizes at which a count is recorded: fewer would show no law."""
+"""The fewest sizes at which a count is recorded: fewer would show no law."""
 
 
 def read_recorded(data: object, known: Mapping[str, Collection[str]], sizes: str) -> list[Any]:

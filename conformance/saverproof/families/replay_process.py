@@ -17,12 +17,12 @@ from saverproof.savers.facts import Facts
 from saverproof_reports.steadiness import artefact_is_steady
 
 _TRIES = 3
-"""Runs in which a flaw must not show before it counts as fixed: a flaw that depends on chance shows
-only now and then. The families of kills and histories make more runs of their own.
+"""In how many runs a flaw must not show before it counts as fixed: a flaw that depends on chance
+shows only now and then. The families of kills and histories make more runs of their own.
 """
 _TRIES_OF_GRAPHS = 10
-"""Runs of a graph, for the same reason: its nodes run in threads. A run takes tenths of a
-second.
+"""In how many runs of a graph a flaw must not show before it counts as fixed: a graph's nodes run
+in threads. A run takes tenths of a second.
 """
 _HUNG = "no answer after"
 

@@ -25,8 +25,8 @@ from saverproof.scripts.source import quoted
 from saverproof.scripts.writer import ScriptWriter
 
 _MOST_LOOKED_INTO = 8
-"""Missing checkpoints of one listing that are looked into. The others are taken to be missing for
-the same cause as the last of these.
+"""How many missing checkpoints of one listing are looked into. The others are taken to be missing
+for the same cause as the last of these.
 """
 
 

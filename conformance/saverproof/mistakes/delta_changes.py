@@ -16,7 +16,7 @@ RUNS = "deletion/runs-keep-delta-chain"
 NULL_TASK_ID = "00000000-0000-0000-0000-000000000000"
 """The task of writes that no task of a step makes (langgraph/_internal/_constants.py)."""
 _PAGE = 1_024
-"""Checkpoints that the saver looks at, as PostgresSaver 3.1.2 did (langgraph issue 8448)."""
+"""How many checkpoints the saver looks at, as PostgresSaver 3.1.2 did (langgraph issue 8448)."""
 
 
 # -- what a seed is -------------------------------------------------------------------------

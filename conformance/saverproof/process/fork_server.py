@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from saverproof_faults.kill.process import make_forks_cheap, threads
 
 HANDED = 4
-"""Descriptors that come with an order: the child's output, and the three that it serves on."""
+"""How many descriptors come with an order: the child's output, and the three that it serves on."""
 LONGEST = 1 << 17
 """Most bytes of an order. Most of them are the environment."""
 _PATIENCE_S = 10.0

@@ -21,8 +21,8 @@ cut off.
 """
 
 _LOOKS = 20
-"""Times to look during one patience of silence. Each look goes through all processes of the
-machine, and most signs of life come before the first look.
+"""How many looks are taken during one patience of silence. Each look goes through all processes of
+the machine, and most signs of life come before the first look.
 """
 
 

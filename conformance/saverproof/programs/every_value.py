@@ -10,7 +10,7 @@ from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program,
 from saverproof.programs.values import Value, values
 
 _AT_ONCE = 24
-"""Values that one program stores together."""
+"""How many values one program stores together."""
 _OF_BOTH = ("plain", "falsy", "scalar", "container", "object", "message")
 
 

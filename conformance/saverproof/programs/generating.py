@@ -14,7 +14,7 @@ from saverproof.programs.steps.definitions import Step
 from saverproof.programs.theme import Maker, Theme
 
 _TRIES = 6
-"""Makers that are asked for a step before a put is made, which is legal at any time."""
+"""How many makers are asked for a step before a put is made, which is legal at any time."""
 
 
 def next_step(model: Model, choose: Random, theme: Theme) -> Step:

@@ -10,9 +10,9 @@ from saverproof.scripts.script import MEANING
 from saverproof.scripts.verification import complains_alone
 
 RUNS = 3
-"""Runs of a script before it is shown to anybody."""
+"""How often a script is run before it is shown to anybody."""
 _IN_VAIN = 2
-"""Runs without a complaint after which a script that never complained is given up."""
+"""The number of runs without a complaint after which a script that never complained is given up."""
 
 _MOST_TIMES = 20
 """The greatest factor by which a script's repetitions are multiplied, if the script does not show

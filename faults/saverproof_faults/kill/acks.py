@@ -13,9 +13,11 @@ import time
 from dataclasses import dataclass
 
 CAPACITY = 1 << 14
-"""Operations have numbers from 0 to below this: a byte of memory each."""
+"""How many operations a process can mark: they have numbers from 0 to below this, and a byte of
+memory each.
+"""
 WRITERS = 8
-"""Processes that one trial may have. Each has a slot of its own in the memory."""
+"""The most processes that one trial may have. Each has a slot of its own in the memory."""
 
 _NUMBER = struct.Struct("<Q")
 # A slot holds: places reached, when the body began (monotonic ns), whether it is alone, the marks.

@@ -28,7 +28,9 @@ from saverproof_faults.servers.server import ServerError
 _PATIENCE_S = 60.0
 """Seconds to wait for a place, or for the result of an order: a server may start meanwhile."""
 _MOST_RENEWED = 8
-"""Used places that are kept beyond those made ahead. More would hardly be used, and take room."""
+"""How many used places are kept beyond those made ahead. More would hardly be used, and take
+room.
+"""
 
 
 class Pool:

@@ -10,7 +10,9 @@ from typing import ClassVar
 from saverproof_faults.servers.server import HOST, Server
 
 _DATABASES = 64
-"""Numbered databases of a private server. Each is a place, and a run uses a few at once."""
+"""How many numbered databases a private server has. Each is a place, and a run uses a few at
+once.
+"""
 
 
 class AppendSync(StrEnum):

@@ -30,7 +30,7 @@ from saverproof_faults.servers.redis_writes import FailingWrites
 from saverproof_faults.servers.server import ServerUnavailable
 
 _USUAL_NUMBER = 16
-"""Databases of a server that does not tell their number: Redis's default."""
+"""How many databases a server is taken to have if it does not tell: Redis's default."""
 
 
 @dataclass(frozen=True, slots=True)

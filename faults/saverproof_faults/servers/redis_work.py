@@ -19,7 +19,7 @@ _WHOLE = {"SMEMBERS": "SCARD", "HGETALL": "HLEN", "HKEYS": "HLEN", "HVALS": "HLE
 _IN_BATCHES = frozenset({"SCAN", "SSCAN", "HSCAN", "ZSCAN"})
 _BATCH = re.compile(r'"COUNT" "(\d+)"', re.IGNORECASE)
 _USUAL_BATCH = 10
-"""Entries that SCAN goes through in one call without COUNT: Redis's default."""
+"""How many entries SCAN goes through in one call without COUNT: Redis's default."""
 _OF_CONNECTIONS = frozenset({"AUTH", "CLIENT", "HELLO", "INFO", "PING", "QUIT", "SELECT"})
 """Commands that drivers send for each connection. Their number depends on the pool."""
 _OF_MODULES = ("FT.",)

@@ -60,7 +60,9 @@ def _can_be_read(shown: Contents | None) -> bool:
 
 
 def _differ_beside_writes(before: Contents | None, now: Contents | None) -> bool:
-    """Return whether both can be read, and differ in more than their pending writes."""
+    """Return whether a checkpoint can be read before and now, and differs in more than its pending
+    writes.
+    """
     if before is None or now is None or UNREADABLE in before or UNREADABLE in now:
         return False
     return any(before[part] != now[part] for part in ("checkpoint", "metadata", "parent"))

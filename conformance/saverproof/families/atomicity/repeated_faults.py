@@ -18,7 +18,9 @@ from saverproof.programs.steps.definitions import Program, Step
 from saverproof_faults import Event, Fault, Places
 
 TIMES = 22
-"""More than the connections of any usual pool, which has 5, 10 or 20."""
+"""How many faults one saver lives through: more than the connections of any usual pool, which has
+5, 10 or 20.
+"""
 _START: Program = (checkpoint(THREAD, 1), checkpoint(THREAD, 2, 1))
 _FAILED = (THE_SAME_ID, A_NEW_TASK)
 """The scenarios whose operations take turns."""
@@ -108,6 +110,6 @@ _BELOW_AND_BESIDE = ("io", "network", "cancellation")
 _TRIED = frozenset(
     {Fault.RAISE, Fault.TRIGGER_ABORT, Fault.CANCEL, Fault.IO_ERROR, Fault.CONNECTION_RESET}
 )
-"""One fault for each layer in which calls fail: the driver, the engine, the task, the disk and the
-network.
+"""One fault for each layer in which calls can fail: the driver, the engine, the task, the disk and
+the network.
 """

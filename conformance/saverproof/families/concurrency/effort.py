@@ -77,7 +77,9 @@ EFFORTS = {
 }
 
 SLOW_CALL_MS = 20.0
-"""A saver whose calls take longer has one history played at a time, so that none is cut off."""
+"""Milliseconds of a call from which a saver counts as slow: its histories are played one at a time,
+so that none is cut off.
+"""
 
 SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2, upkeep=1, places=6, reads=4)
 """The scenes where each process is a fresh interpreter, which starts slowly."""

@@ -95,11 +95,13 @@ QUESTIONS = "three questions of one node"
 INSIDE = "a question inside"
 ABREAST = "questions side by side, answered one by one"
 NAMES = (QUESTIONS, INSIDE, ABREAST)
-"""Scenarios in which a graph waits for an answer in the root, in a subgraph, or in several
-tasks.
+"""Names of scenarios in which a graph waits for an answer: in the root, in a subgraph, or in
+several tasks.
 """
 DELTA = "a delta channel"
-"""A scenario with a delta channel, for which a prune has to keep older checkpoints as well."""
+"""The name of a scenario with a delta channel, for which a prune has to keep older checkpoints as
+well.
+"""
 
 _TWO_RUNS = planned(
     "two runs that ask twice",
@@ -107,7 +109,7 @@ _TWO_RUNS = planned(
     *(Invoke(log()), Invoke(log()), Answer(1), Answer(2)),
     waits=True,
 )
-"""Nobody answers the first run; the second run asks, gets an answer, and asks again."""
+"""A scenario: nobody answers the first run; the second run asks, gets an answer, and asks again."""
 
 _ALL = (
     GraphUpkeep(

@@ -51,7 +51,9 @@ BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST, PRUNE, COPY, DELE
 """Contracts whose scripts depend on which caller comes first."""
 
 SCHEDULING = "threads and tasks are scheduled differently each time"
-"""Why a script plays its scene more than once; the comment beside the number of times."""
+"""The reason why a script plays its scene more than once: it is the comment beside the number of
+times.
+"""
 
 _DELETIONS = {
     OperationKind.DELETE: "delete_thread(thread)",

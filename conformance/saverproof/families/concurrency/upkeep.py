@@ -26,7 +26,9 @@ from saverproof.families.concurrency.workload import FIRST_OWN_TASK, TAGS_EACH
 SCENE = "upkeep"
 
 OLD, NEW = 2, 3
-"""The newest checkpoint when a round begins, and the first that is put in it."""
+"""The numbers of the newest checkpoint when a round begins, and of the first one that is put in
+it.
+"""
 
 BATCH = 3
 _LONG_RUN = 5

@@ -92,7 +92,9 @@ DELETING = WorkloadTheme(
     places=(2,),
     in_step=True,
 )
-"""Its first caller puts a checkpoint, adds writes and deletes the thread, over and over."""
+"""A theme whose first caller puts a checkpoint, adds writes and deletes the thread, over and
+over.
+"""
 
 UPKEEP = WorkloadTheme("upkeep beside runs", (), in_rounds=True)
 """The theme of histories of upkeep, whose calls are made elsewhere."""

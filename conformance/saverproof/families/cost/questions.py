@@ -148,17 +148,17 @@ def _has_all_since(answer: Any, size: int) -> bool:
 
 _ELSEWHERE = (stores.Checkpoints, stores.Threads, stores.Namespaces)
 _IN_PAGES = 0.5
-"""Calls for each item. One or more is the N+1 query; one for eight or thirty-two items is
-paging.
+"""The calls for each item from which a cost is too high. One or more is the N+1 query; one for
+eight or thirty-two items is paging.
 """
 _TWICE = 2.0
-"""Bytes kept for each byte of a value: less than two, as indexes and half-empty pages add to a
-value that is kept once.
+"""The bytes for each byte of a value from which a store keeps too much: two would be two copies,
+while indexes and half-empty pages add less.
 """
 
 _A_REST = 16_384.0
-"""Bytes that may stay after each round, in which eight times as many are written and removed: files
-grow in strides.
+"""The bytes for each round from which a store keeps too much of removed data. In a round, eight
+times as many bytes are written and removed. Files grow in steps, so some of them may stay.
 """
 
 

@@ -27,8 +27,8 @@ class Reopened:
     def __getattr__(self, name):
         return getattr(self.saver, name)
 """
-"""A single name for whichever saver is open: it is closed and opened again, since a server tells
-its work only then.
+"""A single name for whichever saver is open: the script closes and opens the saver, since only then
+a server tells its work.
 """
 _IMPORTS = (
     "import itertools",

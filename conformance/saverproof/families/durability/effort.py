@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 
 ALL_SYNCS = sys.maxsize
-"""More syncs than any run makes."""
+"""A number of syncs that no run reaches."""
 
 
 @dataclass(frozen=True, slots=True)

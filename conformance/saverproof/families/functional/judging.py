@@ -55,9 +55,9 @@ from saverproof.savers.targets.target import Target
 SLOW_TO_OPEN_MS = 10.0
 """Milliseconds from which opening counts as slow, so that programs share a store."""
 _CALLS_IN_BULK = 3_000
-"""Calls of the saver that programs in bulk are estimated to take."""
+"""How many calls of the saver the programs in bulk are estimated to take."""
 _BRIEF = 20
-"""Most steps of a random program under a budget of time."""
+"""The most steps of a random program under a budget of time."""
 LARGE = serialization.LARGE.id
 CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
 HOSTILE = isolation.HOSTILE_IDENTIFIERS.id

@@ -25,10 +25,10 @@ from saverproof.programs.trait import Trait
 
 SAME = parity.SAME_ANSWERS.id
 _MOST_NEEDS = 5
-"""Needs of a program after which no more are looked for: each takes a replay."""
+"""The number of needs of a program after which no more are looked for: each takes a replay."""
 _LONG = 60
-"""Steps above which a program counts as long. Random programs are shorter. Looking at the whole
-store after each step costs the square of the steps.
+"""The number of steps above which a program counts as long. Random programs are shorter. Looking at
+the whole store after each step costs the square of the steps.
 """
 
 

@@ -25,24 +25,25 @@ from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import shown
 
 _MOST_STEPS = 20_000
-"""Steps that an item may take to choose mistakes: about three seconds."""
+"""The most steps that an item may take to choose mistakes: about three seconds."""
 _MOST_UNLIKELY = 8_000
-"""Steps after which unlikely mistakes are no longer tried. A mistake is unlikely if its own program
-shows other facts: few of these fit.
+"""The number of steps after which unlikely mistakes are no longer tried. A mistake is unlikely if
+its own program shows other facts: few of these fit.
 """
 _MOST_TO_REVISE = 5_000
-"""Steps that an item may take to replace mistakes by others. A saver with flaws of its own shows
-them in every run, and no other mistake predicts them.
+"""The most steps that an item may take to replace mistakes by others. A saver with flaws of its own
+shows them in every run, and no other mistake predicts them.
 """
 _MOST_KEPT = 24
-"""Runs kept to choose between mistakes that predict one program alike. More runs tell nothing new.
+"""The most runs that are kept, to choose between mistakes that predict one program alike. More runs
+would tell nothing new.
 """
 _MOST_ALIKE = 8
-"""Mistakes that predict one program alike and are compared on the kept runs. Beyond these, mistakes
-are alike on the kept runs as well.
+"""The most mistakes that predict one program alike and are compared on the kept runs. Further ones
+are mostly alike on the kept runs as well.
 """
 _LONGEST_KEPT = 60
-"""Steps of the longest run that is kept. Longer runs take more time than they are worth."""
+"""The most steps of a run that is kept. Longer runs take more time than they are worth."""
 
 
 def _missed(compared: Compared) -> int:
@@ -104,7 +105,9 @@ class Diagnosis:
 
     predictor: Predictor
     may_be_made: Callable[[Mistake], bool]
-    """Whether the saver does not answer the mistake's own program as a right one does."""
+    """A function that returns whether a saver may make a mistake: it may not, if it answers the
+    mistake's own program as a right saver does.
+    """
     pool: Sequence[Mistake] = MISTAKES
     found: list[Established] = field(default_factory=list)
     memory: Remembered = field(default_factory=Remembered)
@@ -359,8 +362,8 @@ class Diagnosis:
         return _may_be_tried(mistake) and mistake not in self.mistakes
 
     def _fitting(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> _Fitting | None:
-        """Join a mistake with those found so far; return None unless they predict the breach
-        exactly, and what it masked.
+        """Return a mistake joined with those found before, if together they predict the breach
+        exactly, and also the breaches that it masked; else None.
         """
         if self.predictor.steps > _MOST_STEPS:
             return None
@@ -402,14 +405,16 @@ def _may_be_tried(mistake: Mistake) -> bool:
 
 
 def _masked_otherwise(run: ProgramRun, breach: Breach, compared: Compared) -> bool:
-    """Return whether a breach masked, at its own address, what the prediction has not."""
+    """Return whether the breach masked another one at the same address that was not predicted."""
     at = breach.difference.address
     masked = [each for each in run.masked if each.difference.address == at]
     return any(each is left for each in masked for left in compared.left)
 
 
 def _may_show(mistake: Mistake, breaches: Collection[Breach]) -> bool:
-    """Return whether a mistake is known to show a breach like one of these."""
+    """Return whether a mistake is known to show a breach with the contract or the fact of one of
+    these.
+    """
     contracts, facts = {mistake.breaks, *mistake.also}, shown().get(mistake.name, ())
     return any(
         breach.contract in contracts or breach.difference.kind.name in facts for breach in breaches

@@ -21,17 +21,23 @@ from saverproof.programs.steps.definitions import Program
 
 WORKSPACES = isolation.WORKSPACES.id
 MOST_CAUSES = 5
-"""Findings with different causes that are shown for one contract. More would only lengthen a
-report.
+"""The most findings with different causes that are shown for one contract. More would only lengthen
+a report.
 """
 _MOST_FLAWS_A_RUN = 6
-"""Flaws of one run that are looked into. Other runs show the remaining ones as well."""
+"""The most flaws of one run that are looked into. Other runs show the remaining ones as well."""
 _LOOKS_IN_VAIN = 3
-"""Fruitless looks after which the differences blamed on one contract are left alone."""
+"""The number of fruitless looks after which the differences blamed on one contract are left
+alone.
+"""
 _LOOKS_WITHOUT_NEWS = 5
-"""Looks for one contract that may find only what is known. Each takes hundreds of calls."""
+"""The number of looks for one contract that may find only what is known. Each takes hundreds of
+calls.
+"""
 _LEAST_ALLOWANCE = 2_000
-"""Calls of the saver that follow-ups may always take, however few calls the programs took."""
+"""The number of calls of the saver that follow-ups may always take, however few calls the programs
+took.
+"""
 Behind: TypeAlias = tuple[str, ...]
 """Contracts of other families, one of which is behind a difference. Empty if a finding shows it."""
 SHOWN: Behind = ()
@@ -131,9 +137,8 @@ class Following(Showing):
         return tuple(breach for breach in left if not self.is_shown(run, breach))
 
     def is_shown(self, run: ProgramRun, breach: Breach) -> bool:
-        """Return whether a finding shows this very difference by this very program.
-
-        The contract that the finding blames makes no difference.
+        """Return whether a finding shows this very difference by this very program, whichever
+        contract it blames.
         """
         return any(
             violation.program == run.program[: breach.position]
@@ -222,10 +227,11 @@ class Following(Showing):
         return self._settle(thorough.program, name)
 
     def _lost_anyway(self, run: ProgramRun, breach: Breach) -> tuple[Program, str] | None:
-        """Look for what loses a value that cannot be serialized, before it is serialized.
+        """Look for a flaw that loses a value which cannot be serialized, before it would be
+        serialized.
 
-        Such a saver refuses nothing of what it drops, and loses a good value in the same place.
-        Return the program that has one, and the contract which that breaks.
+        A saver with this flaw does not refuse the value, and loses a good value in the same place.
+        Return the program with the good value, and the contract that its loss breaks.
         """
         scene = breach.step
         if not isinstance(scene, RefuseValue) or not scene.is_accepted(breach.difference):
@@ -304,9 +310,10 @@ class Following(Showing):
         return behind
 
     def _told_of(self, mistake: Mistake) -> Violation | None:
-        """Return the finding that a mistake breaks its own contract, or None.
+        """Return the finding that shows a mistake's own contract broken, or None.
 
-        There is one of a mistake just found if it has replaced another.
+        A mistake that has just been found has such a finding only if it has replaced another
+        mistake.
         """
         told = (v for v in self.violations if v.mistake is mistake)
         return next((v for v in told if v.contract == mistake.breaks), None)
@@ -353,8 +360,8 @@ class Following(Showing):
     def _hand_over(self, violation: Violation) -> Behind:
         """Keep a violation of another family's contract.
 
-        It is not kept if it follows from a mistake that breaks a further contract, which the
-        program does not show by itself.
+        It is not kept if its mistake breaks a further contract: then the violation may only follow
+        from that one, which the program does not show by itself.
         """
         contract, mistake = violation.contract, violation.mistake
         if mistake is not None and mistake.breaks != contract:

@@ -19,7 +19,7 @@ from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 
 _MOST_STEPS = 20_000
-"""Steps that may be taken to rule mistakes out: two or three seconds."""
+"""The most steps that may be taken to rule mistakes out: two or three seconds."""
 _OF_ALL = frozenset(
     {facts.MISSING, facts.EXTRA, facts.UNREADABLE, facts.MALFORMED, facts.ADDRESS, facts.LATEST}
 )

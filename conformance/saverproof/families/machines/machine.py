@@ -39,7 +39,7 @@ from saverproof.programs.steps.describing import describe
 from saverproof.programs.theme import Maker, Theme
 
 _NAME_SETS = 1_000
-"""Numbers from which a program's name set is drawn: many more than a theme has sets."""
+"""How many numbers a program's name set is drawn from: many more than a theme has sets."""
 
 
 class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):

@@ -247,7 +247,8 @@ class SerializationMachine(SaverMachine):
 
 
 _BEYOND_FOUR_DIGITS = 10_050
-"""Versions that a program asks for: enough to pass 9, 99, 999 and 9,999, where text sorts wrongly.
+"""How many versions a program asks for: enough to pass 9, 99, 999 and 9,999, where text sorts
+wrongly.
 """
 
 

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 MOST_CALLS = 400_000
-"""Calls of the saver for an item without a time limit. They take an ordinary saver some seconds."""
+"""The most calls of the saver that follow-ups of an item without a time limit may take: some
+seconds for an ordinary saver.
+"""
 _TO_TELL = 0.1
 """The share kept back to run a program once more if its shortening was ended early."""
 

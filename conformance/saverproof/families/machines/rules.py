@@ -67,8 +67,8 @@ def install(machine: type, themes: Iterable[Theme], own: Mapping[str, Maker]) ->
 
 
 _MOST_COPIES = 12
-"""Copies of the rule with the greatest weight. It is the usual weight of a put: themes with usual
-weights need no scaling.
+"""How many copies the rule with the greatest weight gets. It is the usual weight of a put: themes
+with usual weights need no scaling.
 """
 _PREFIX = "_ruled_"
 

@@ -14,9 +14,11 @@ from saverproof.mistakes import Mistake
 from saverproof.programs.steps.definitions import Program
 
 _MOST_TO_ASK = 5
-"""Differences of one contract for which it is asked what they follow from: each may take a run."""
+"""The most differences of one contract for which it is asked what they follow from: each may take a
+run.
+"""
 _LAST_ALLOWANCE = 8_000
-"""Calls that may be spent at the end of an item on differences that are not settled."""
+"""The most calls that may be spent at the end of an item on differences that are not settled."""
 
 
 class ProgramSearch(Following):

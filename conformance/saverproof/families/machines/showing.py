@@ -15,8 +15,8 @@ from saverproof.programs.steps.codec import from_json
 from saverproof.programs.steps.definitions import Program
 
 STEPS_TO_BLAME = 1_000
-"""Steps spent on shortening a program that breaks another family's contract. That family's own
-items shorten theirs further.
+"""The most steps that are spent on shortening a program that breaks another family's contract. That
+family's own items shorten theirs further.
 """
 
 

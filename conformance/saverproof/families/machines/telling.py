@@ -10,7 +10,7 @@ from saverproof.contracts.registry import UnknownContract, contract
 from saverproof_reports.excerpts import excerpts
 
 _STEPS_SHOWN = 30
-"""Steps of a program that a failure shows: the last ones, which led to the breach."""
+"""How many steps of a program a failure shows: the last ones, which led to the breach."""
 
 
 def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:

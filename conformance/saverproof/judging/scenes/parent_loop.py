@@ -57,12 +57,12 @@ MANY = 100
 it would have seen each checkpoint of the loop a hundred times.
 """
 AT_LEAST = 10_000
-"""Lines that are allowed in any case: to notice the loop and to report it takes some lines,
-once.
+"""How many lines an operation may take in any case: to notice the loop and to report it takes some
+lines, once.
 """
 _IN_SCRIPTS = 1_000_000
-"""Lines that a script allows. It compares with nothing, but no saver takes so many for a few
-rows.
+"""How many lines a script allows for the operation. It compares with nothing, but no saver takes so
+many for a few rows.
 """
 PATIENCE_S = 5.0
 """Seconds without any progress after which an operation counts as never ending."""

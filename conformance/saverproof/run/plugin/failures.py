@@ -11,8 +11,8 @@ from saverproof_reports.assembly import violation_name
 from saverproof_reports.unsettled import DO, MEANS
 
 _STEPS_SHOWN = 30
-"""Steps that are shown of a program, as many as fit a screen. They are the last ones, which lead to
-what was observed.
+"""How many steps of a program are shown, as many as fit a screen. They are the last ones, which
+lead to what was observed.
 """
 
 

@@ -29,7 +29,7 @@ from saverproof_reports.text import harmless
 _CUT = 4096
 """Characters of one text in a report, as the report's own limit has it."""
 _STEPS = 400
-"""Steps of one program in a report: shrunk programs are far shorter."""
+"""The most steps of one program in a report: shrunk programs are far shorter."""
 
 
 class WithoutSaver(pytest.Item):

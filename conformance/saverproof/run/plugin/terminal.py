@@ -11,7 +11,9 @@ _REPORTED_BY_DEFAULT = "fE"
 """The default of pytest's option ``-r``."""
 _OF_FAILURES = frozenset("faA")
 _MOST_LINES = 5
-"""Last lines of a saver's output that are shown without ``-v``: a saver may print much."""
+"""How many of the last lines of a saver's output are shown without ``-v``: a saver may print
+much.
+"""
 
 
 class OwnSummary:

@@ -16,7 +16,7 @@ from saverproof.run.scaffold.requests import WayToOpen
 _PREFIXES = ("from_", "open", "create", "connect")
 """The beginnings of the names of class methods that open a saver."""
 _MOST = 16
-"""Most ways that are tried: each costs about a second."""
+"""The most ways that are tried: each costs about a second."""
 
 
 def ways_to_open(kind: type) -> Iterator[WayToOpen]:

@@ -14,7 +14,9 @@ from saverproof.savers.targets.calling import LEAVE, Api, Each, api_of
 from saverproof.savers.targets.event_loop import Loop
 
 _MOST_LISTED = 10_000
-"""Items above which a listing counts as endless. No program stores as many checkpoints."""
+"""The number of items above which a listing counts as endless. No program stores as many
+checkpoints.
+"""
 
 
 class EndlessListing(Exception):  # noqa: N818 - of the saver, as far as can be seen

@@ -250,7 +250,7 @@ def canonical(value: Any) -> str:
 
 
 _LONG = 2_000
-"""Length in characters or bytes from which a value is shown by a digest."""
+"""The length in characters or bytes from which a value is shown by a digest."""
 
 
 def _plain(value: Any) -> Any:

@@ -135,7 +135,7 @@ def reads_back(prober: Prober, api: str, thread: str) -> bool:
 
 
 _TIMED = 8
-"""Calls of each operation that are timed; the best of them counts."""
+"""How many calls of each operation are timed; the best of them counts."""
 
 
 def time_of_a_call(prober: Prober, api: str) -> float:

@@ -35,7 +35,7 @@ from saverproof_faults.servers.server import ServerUnavailable
 
 THREAD = "probe-kept"
 _TIMED_OPENINGS = 5
-"""Openings that are timed; the best of them counts."""
+"""How many openings are timed; the best of them counts."""
 _PATIENCE_S = 10.0
 """Seconds that another process may be silent without any progress."""
 
