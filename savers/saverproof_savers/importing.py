@@ -35,7 +35,7 @@ class Imported:
     threads: int
     """Number of threads that are in the target now, verified."""
     already_there: int
-    """Number of those that were there before, with at least this content."""
+    """How many threads were in the target before, with at least the same content."""
     checkpoints: int
     writes: int
 

@@ -18,8 +18,10 @@ def tell_of_axes(
     heavy: bool,
     broken: Sequence[str] = (),
 ) -> None:
-    """Report the points that were touched. Mark contracts about other points as not exercised,
-    because of what is ``broken``: on a saver without flaws the programs reach all points.
+    """Report the points that were touched. Mark contracts about other points as not exercised.
+
+    On a saver without flaws the programs reach all points. If contracts are ``broken``, they are
+    therefore named as the reason.
     """
     account = AxisAccount(tally.plan.family, able, heavy, touched)
     tally.sections["axes"] = account.as_data()

@@ -69,13 +69,15 @@ class Finding:
     also_shows: tuple[str, ...] = ()
     """Other contracts whose breach the program shows as well."""
     may_break: tuple[str, ...] = ()
-    """Other contracts that a breach of this one may break."""
+    """Other contracts that a breach of this contract may break."""
     mistake: str = ""
     """The known mistake, in words, that predicts everything that the program shows; "" if none
     does.
     """
     mistake_of: str = ""
-    """The contract that this mistake breaks. It may be another one, which this one follows from."""
+    """The contract that the known mistake breaks. It may be another one than the finding's, which
+    then only follows from it.
+    """
     mistakes_alike: tuple[str, ...] = ()
     """Known mistakes of other contracts, in words, each of which alone shows the same. They are
     looked for where a graph or the programs of another family show it.
@@ -98,7 +100,7 @@ class Unsettled(TypedDict):
     times: int
     """The number of differences that may break the contract."""
     why: str
-    """The reason why they could not be settled, in one sentence."""
+    """The reason why the differences could not be settled, in one sentence."""
     steps: list[str]
     """The shortest program that shows one, one line a step, for people; empty if there is none."""
     program: Any

@@ -73,7 +73,7 @@ class Context:
         self.own: OwnRules | None = None
         self.last_change: Step | None = None
         self.refusals: list[bool] = []
-        """Of each prune and each deletion for runs, whether the saver refused it as it may."""
+        """Whether the saver refused, as it may, each prune and each deletion for runs, in order."""
         self._turn = 0
 
     @property

@@ -10,7 +10,7 @@ from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import mistake
 
 PAGE = 100
-"""The number of rows of a page, after which these savers stop."""
+"""The number of rows of a page, after which savers of this module stop."""
 # A copy into a deleted thread comes on top of what the deletion left there.
 COPIES = {"deletion/copy-complete", "deletion/copy-independent"}
 

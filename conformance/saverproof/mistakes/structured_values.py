@@ -23,7 +23,7 @@ _EDGE = 4_096
 _CHUNK = 16_384
 """Bytes of a piece in which large values are kept."""
 _INLINE = 1_024
-"""Bytes of metadata up to which it is kept in the row."""
+"""The most bytes of metadata that are kept in the row."""
 
 
 def _as_json(value: Any) -> Any:

@@ -16,7 +16,9 @@ REPLACES = {"upsert/put-replaces"}
 MIXED = {"upsert/special-write-last-wins-mixed"}
 
 BY_STALE_METADATA = {"deletion/runs", "filter/dotted-key", "filter/equality", "filter/nested"}
-"""Contracts that a saver also breaks if it looks at the metadata of a first, replaced put."""
+"""Contracts that are also broken by a saver which looks at the metadata of a first, replaced
+put.
+"""
 
 
 class FirstValuesStay(ReferenceSaver):

@@ -16,7 +16,7 @@ from saverproof.mistakes.registry import mistake
 RUNS = "deletion/runs"
 _COLUMN = 32
 _PAGE = 100
-"""The number of namespaces of a page, after which these savers stop."""
+"""The number of namespaces of a page, after which savers of this module stop."""
 
 
 class RunsOf(ReferenceSaver):

@@ -14,8 +14,8 @@ from types import FrameType
 from typing import Any
 
 _NOT_COUNTED = frozenset({"asyncio", "concurrent", "importlib", "selectors", "threading"})
-"""Packages whose lines do not count: they serve others on the same thread as well, and an event
-loop would not outlive it if one of its own lines were ended.
+"""Packages whose lines do not count: they serve other calls on the same thread as well, and an
+event loop would not survive the end of a call in one of its own lines.
 """
 
 

@@ -38,7 +38,7 @@ class Child(Protocol):
 
     @property
     def closed(self) -> bool:
-        """True if it can answer no more requests."""
+        """True if the child can answer no more requests."""
 
     def ask(
         self,
@@ -52,10 +52,10 @@ class Child(Protocol):
         """Return the answer to a request (see ``JudgeProcess.ask``)."""
 
     def take_output(self) -> str:
-        """Return what it printed since the last call."""
+        """Return what the child printed since the last call."""
 
     def close(self) -> None:
-        """End it. Closing twice does nothing."""
+        """End the child. Closing twice does nothing."""
 
 
 @dataclass(slots=True)

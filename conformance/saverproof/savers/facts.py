@@ -39,7 +39,9 @@ class Facts(TypedDict):
     packages: dict[str, str]
     """Versions of the installed distributions that may matter."""
     upgrade_from: NotRequired[list[dict[str, str]]]
-    """The older releases beside which it is judged: distribution, version and folder of each."""
+    """The older releases with which the saver is judged on one store: distribution, version and
+    folder of each.
+    """
 
 
 APIS = ("sync", "async")

@@ -80,7 +80,9 @@ class EarlierCalls:
         return replace(broken(SURVIVES, summary, expected, observed), unseen=_UNSEEN)
 
     def _kept(self, look: Snapshot) -> int | None:
-        """Return how many calls the store shows; None if it is as after none of them."""
+        """Return after how many of the calls the store was as the look shows it; None if it never
+        was.
+        """
         if not self._ends:
             self._ends = self.bench.on_worker(self._played)
         kept = (n for n, end in enumerate(self._ends) if look.agrees(end))

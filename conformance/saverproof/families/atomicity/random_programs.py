@@ -244,7 +244,9 @@ def fault_theme(able: Collection[str]) -> Theme:
 
 
 _VALUES = tuple(Value(kind, 1) for kind in ("integer", "text", "list", "dict"))
-"""Savers may keep scalars in the checkpoint, and all other values apart from it."""
+"""The values of programs with faults: savers may keep scalars in the checkpoint, and all other
+values apart from it.
+"""
 
 
 _RARER = {

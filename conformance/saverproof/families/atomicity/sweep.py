@@ -49,7 +49,7 @@ class CleanRun:
     changes: bool = False
     """Whether a layer saw the operation change files."""
     unseen: bool = False
-    """Whether files changed, and no layer saw who changed them."""
+    """Whether files changed, although no layer saw a call that changed them."""
     unseen_writes: str = ""
     """Why it is not known what a server wrote."""
 

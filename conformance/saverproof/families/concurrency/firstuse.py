@@ -79,7 +79,7 @@ def _opened(scene: ScenePart) -> Iterator[Any]:
 def held(file: Path, meeting: Path, racers: int) -> Iterator[None]:
     """Hold the lock of a new SQLite file until a moment after all racers have started.
 
-    So does a process that has begun to write to the file, and has not set it up yet.
+    The file is then as if a process had begun to write to it, and had not set it up yet.
     """
     ready = threading.Event()
     arguments = (file, meeting, racers, ready)

@@ -49,7 +49,7 @@ SCENES: Mapping[str, GraphUpkeep] = {
 """The operation that is called in each scene of graphs."""
 _CHILD = "child:1"
 _START = "__start__"
-"""The channel of the input: the next checkpoint does not have it."""
+"""The channel of the input, which the checkpoint after the input does not have."""
 
 
 def _waiting(thread: str, run: str, first: int) -> Program:

@@ -15,7 +15,7 @@ from saverproof.programs.steps.identifiers import task_id
 from saverproof.scripts.source import quoted
 
 HELD_READ_IMPORTS = ("import linecache", "import select", "import types")
-"""The imports that this script needs beside those of every script."""
+"""The imports that a script of a held read needs, beside those of every script."""
 _PATIENCE_S = 2
 """Seconds for which a script holds a read. SQLite waits for a lock for five seconds by default, so
 a change that the read blocks is still made.

@@ -179,8 +179,8 @@ def others_go_on(process: int | None) -> bool:
 
 
 class Holding:
-    """Stands still at a place, once, until ``let_go`` is set. Without a place it never stands
-    still.
+    """A probe that stands still at a place, once, until ``let_go`` is set. Without a place it never
+    stands still.
 
     ``come`` is set when the call has reached the place, or is over. ``process`` is the id of the
     process that makes calls meanwhile, if it is not this one.

@@ -29,7 +29,7 @@ class Problem:
     """The steps that led to the problem, where there are no events."""
     stacks: str = ""
     behind: str = ""
-    """A contract from whose breach this one may follow; "" if the contract table alone says
+    """The contract from whose breach the problem may follow; "" if the contract table alone says
     which.
     """
 

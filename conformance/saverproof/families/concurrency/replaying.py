@@ -174,8 +174,8 @@ def _look(
     contract: str,
     record: SceneRecord,
 ) -> None:
-    """Record what a history shows, or why it does not tell anything of the contract. What one
-    caller ``alone`` shows as well, where that is known, says nothing of it.
+    """Record what a history shows, or why it shows nothing about the contract. What one caller
+    ``alone`` shows as well is not counted.
     """
     if played is None:
         record.tally.unknown[contract] = "the store is in no SQLite file any more"

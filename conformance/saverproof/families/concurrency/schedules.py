@@ -24,13 +24,13 @@ Tracer = Callable[[FrameType, str, Any], Any]
 
 _NAP_S = 0.0002
 _LONGEST_S = 1.0
-"""The longest pause in seconds if other threads could run: on a busy machine they may start
-late.
+"""The longest pause of a thread in seconds, if other threads could run: on a busy machine they may
+start late.
 """
 
 
 UPKEEP = ContextVar("UPKEEP", default=False)
-"""Whether the current call is one on a whole thread, or on the whole store."""
+"""Whether the current call is an operation on a whole thread, or on the whole store."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def counts(breach: BrokenLaw) -> str:
 
 
 def program(breach: BrokenLaw) -> dict[str, Any]:
-    """Return a breach as JSON, for artefacts."""
+    """Return a broken law as JSON, for artefacts."""
     return {
         "question": breach.question.name,
         "witness": breach.witness,

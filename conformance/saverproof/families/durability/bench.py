@@ -41,8 +41,8 @@ MOST_HANGS = 2
 accident.
 """
 _KNOWN_TO_HANG = 3
-"""The deadline is divided by this once a process has hung, or a process that looked at many
-stores.
+"""The deadline of a process is divided by this once a process has hung, or a process that looked at
+many stores.
 """
 
 
@@ -50,7 +50,7 @@ _AFTERWARDS = tuple(
     replace(step, format=checkpoint_format()) if isinstance(step, Put) else step
     for step in AFTERWARDS
 )
-"""The steps that a look takes, with LangGraph's checkpoint format known beforehand: finding it out
+"""The steps that a look takes. LangGraph's checkpoint format is written into them: finding it out
 takes a fresh interpreter half a second.
 """
 
@@ -319,8 +319,9 @@ class KillBench:
         return self._looked([stores])
 
     def _looked(self, shares: Sequence[Sequence[dict[str, Any]]]) -> list[View | None]:
-        """Return what one process for each share sees. If a store ends its process, each store of
-        the share gets a process.
+        """Return what other processes see of these stores: one process looks at each group of
+        stores. If a store ends the process, each store of its group is looked at by a process of
+        its own.
         """
         if self.hangs_too_often or max(map(len, shares), default=0) < 2:
             return [self._looked_alone(store) for share in shares for store in share]
@@ -333,8 +334,8 @@ class KillBench:
         ]
 
     def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
-        """Return what one process saw of these stores. If a store ended it, look at each in a
-        process of its own.
+        """Return what one process saw of these stores. If a store ended the process, look at each
+        store in a process of its own.
         """
         if view.value is None:
             hung = view.died_by is DiedBy.DEADLINE

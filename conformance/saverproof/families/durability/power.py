@@ -85,7 +85,7 @@ class Power:
     settings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unseen: str | None = None
-    """Why no power could be cut; None if it could."""
+    """Why the power could not be cut; None if it could."""
     recorder: str = SQLITE
     """The name of the recorder in scripts."""
     beside: bool = False
@@ -93,11 +93,11 @@ class Power:
     places: int = 0
     """The syncs of the run that could fail."""
     failed: int = 0
-    """How many syncs failed in runs that were judged."""
+    """How many syncs failed in the runs that were judged."""
     unjudged: Counter[str] = field(default_factory=Counter)
-    """Why other runs with a failing sync could not be judged."""
+    """Why runs with a failing sync could not be judged, with the number of runs."""
     hung: int = 0
-    """How many of these runs hung."""
+    """How many runs with a failing sync hung."""
     disks: Disks = field(init=False)
     """The disks of the run in which nothing fails."""
     failing: Disks = field(init=False)
@@ -114,7 +114,7 @@ class Power:
 
     @property
     def images(self) -> int:
-        """How many disks were judged."""
+        """How many disks of power cuts were judged."""
         return self.disks.images + self.failing.images
 
     def failing_in(self, workload: Workload, each: int, only: int = 0) -> Power:

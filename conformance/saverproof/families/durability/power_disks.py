@@ -74,7 +74,9 @@ class Disks:
     opening: int = 0
     """How many images are of the time in which the store was first opened."""
     compared: KilledRun | None = None
-    """The clean run, corrected by what other processes see of it; None before that."""
+    """The clean run, corrected by what other processes see of the same run; None until that was
+    done.
+    """
     deadly: bool = False
     """Whether a disk killed the process that opened its store, as SIGBUS does."""
 

@@ -127,7 +127,9 @@ class KillRecord:
     places: Counter[str] = field(default_factory=Counter)
     """How many places the fixed programs have, by operation."""
     below: bool = False
-    """Whether some places are in what the saver asks of its database, its files or its server."""
+    """Whether some places of kills are inside requests of the saver to its database, its files or
+    its server.
+    """
     _given_up: Counter[str] = field(default_factory=Counter)
     """How many kills did not judge each contract, since the store could not be used."""
     _doubtful: dict[str, KillTrial] = field(default_factory=dict)

@@ -119,7 +119,7 @@ class Diagnosis:
     right: list[ProgramRun] = field(default_factory=list)
     wrong: list[ProgramRun] = field(default_factory=list)
     revised: int = 0
-    """Steps that it took to compare runs with other mistakes than those found."""
+    """How many steps it took to compare runs with other mistakes than those found."""
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:

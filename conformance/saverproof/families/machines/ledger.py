@@ -60,7 +60,7 @@ class Ledger(Differences):
     names: set[str] = field(default_factory=set)
     """The contracts that differences were first blamed on."""
     elsewhere: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    """Differences that come from one of several contracts being broken, where no program of this
+    """Differences that follow from the breach of one of several contracts, if no program of this
     item shows that breach.
     """
 

@@ -37,7 +37,7 @@ _WIDTH = 2_000
 each is then reported as a finding of its own.
 """
 _TO_OPEN = 3
-"""The cost of opening a saver and of looking at it in the end, counted in steps."""
+"""What it costs to open a saver and to look at it at the end, counted in steps."""
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 """Fields of a checkpoint that hold versions, which each saver makes in its own way."""
 _PRUNES = ("prune", "aprune")

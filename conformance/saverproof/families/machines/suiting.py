@@ -34,7 +34,7 @@ _NEEDS: Mapping[Maker, str] = {
 _DECLINED = {
     kind: operation for kind, operation in OPERATIONS.items() if operation in {*_NEEDS.values()}
 }
-"""The operation that a step needs, where savers may lack it."""
+"""The operation that a step needs, for operations that savers may lack."""
 
 
 def able_of(facts: Facts, target: Target) -> frozenset[str]:

@@ -41,7 +41,9 @@ _LETTERS: Mapping[str, str] = {
 }
 """Kinds of characters that make a thread id hostile, as regular expressions."""
 _FIELDS_ASIDE = frozenset({"thread", "namespace", "metadata", "filter", "changes", "parent"})
-"""Fields that are not reset: other traits cover them, or a step makes no sense without them."""
+"""The fields of steps that are not reset: other traits cover them, or a step makes no sense without
+them.
+"""
 
 
 def traits(program: Program) -> list[Trait]:

@@ -25,7 +25,7 @@ from saverproof.savers.targets.target import Target
 FEWEST = 3
 """The fewest looks from which a law can be told."""
 MORE = 4
-"""To tell a leak from a cache that is not full yet, the work is repeated this many times as
+"""To tell a leak from a cache that is not full yet, a kind of work is repeated this many times as
 often.
 """
 

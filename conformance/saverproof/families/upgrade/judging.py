@@ -34,8 +34,8 @@ _BEHIND: Mapping[str, tuple[str, ...]] = {
         upgrade.ROLLBACK.id,
     ),
 }
-"""The contracts behind each contract on the left: if one of these is broken, the one on the left is
-broken as well, which says nothing new.
+"""For each contract, other contracts that break it: if one of these is broken, a breach of the
+contract says nothing new.
 """
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id

@@ -181,4 +181,6 @@ BULKS = (
     Bulk("channels", "a", 1, 1_000),
     Bulk("checkpoints", "a", 1, 5_000),
 )
-"""The scenes that are played, each on a new store: some savers get slower the more they hold."""
+"""The scenes that are played, each on a new store, since some savers get slower the more they
+hold.
+"""

@@ -37,9 +37,9 @@ from saverproof.scripts.writer import ScriptWriter
 
 ON_THE_LOOP = ("get_tuple", "list", "delete_thread", "put", "put_writes")
 PATIENCE_S = 5.0
-"""Seconds without any progress after which a call counts as waiting for itself."""
+"""Seconds without any progress after which a sync call counts as waiting for its own event loop."""
 _AT_MOST = 6
-"""Multiples of these seconds that a call may take as long as it makes progress."""
+"""How many times ``PATIENCE_S`` a call may take as long as it makes progress."""
 
 
 _HANG = Fact(facts.HANG, "the call never returns")

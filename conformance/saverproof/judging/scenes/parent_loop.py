@@ -65,9 +65,11 @@ _IN_SCRIPTS = 1_000_000
 many for a few rows.
 """
 PATIENCE_S = 5.0
-"""Seconds without any progress after which an operation counts as never ending."""
+"""Seconds without any progress after which an operation on a loop of parents counts as never
+ending.
+"""
 _AT_MOST = 2
-"""Multiples of these seconds that an operation may be at work, if beside the loop it takes a
+"""How many times ``PATIENCE_S`` an operation may be at work, if beside the loop it takes a
 hundredth of that time.
 """
 

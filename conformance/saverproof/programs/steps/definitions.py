@@ -59,7 +59,7 @@ class Step:
     __slots__ = ()
 
     calls_optional: ClassVar[bool] = False
-    """True if it may call methods of a saver that the base class does not have."""
+    """True if the step may call methods of a saver that the base class does not have."""
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         # A dataclass with slots is made twice: the second class replaces the first.

@@ -15,7 +15,7 @@ class StaleEntry:
 
     entry: Entry
     fails: bool
-    """True if this is certain enough to fail the run."""
+    """True if it is certain enough that the violation is gone to fail the run."""
 
     @property
     def line(self) -> str:

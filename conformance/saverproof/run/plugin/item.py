@@ -27,7 +27,7 @@ from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
 
 _CUT = 4096
-"""Characters of one text in a report, as the report's own limit has it."""
+"""The most characters of one text in a report, as in the report's own limit."""
 _STEPS = 400
 """The most steps of one program in a report: shrunk programs are far shorter."""
 

@@ -39,8 +39,8 @@ from saverproof.run.plugin.deaths import (
 from saverproof.run.plugin.run import Run
 
 _KNOWN_TO_HANG = 3
-"""The watchdog's time is divided by this for a saver that has hung twice for all of that time. If a
-step of another kind hangs for this shorter time, it is run again with all of the time.
+"""The watchdog's time is divided by this for a saver that has hung twice for the whole time. If a
+step of another kind hangs for the shorter time, it is run again with the whole time.
 """
 
 
@@ -56,7 +56,7 @@ class Judged:
     output: str = ""
     """The end of what the saver printed."""
     blame: Blame | None = None
-    """The blame for the death of the process, if that is how it ended."""
+    """The blame for the death of the process, if it died."""
     deaths: tuple[Finding, ...] = ()
     """The findings about deaths of the process, which are in the outcome as well."""
 
