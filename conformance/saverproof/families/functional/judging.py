@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,6 +19,7 @@ from saverproof.families.functional.examples import pinned, remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.journal import journal_of
 from saverproof.families.functional.pace import Pace
+from saverproof.families.functional.settling import Settling
 from saverproof.families.functional.shares import (
     DIRECTED,
     HYPOTHESIS,
@@ -27,10 +28,8 @@ from saverproof.families.functional.shares import (
     REMEMBERED,
     ProgramShares,
 )
-from saverproof.families.items import Finding, ItemPlan, Unsettled
-from saverproof.families.machines.differences import is_implied
+from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.machines.findings import finding, notes
-from saverproof.families.machines.hiding import Hiding
 from saverproof.families.machines.patience import Patience
 from saverproof.families.machines.prediction import prunes_like, versions_like
 from saverproof.families.machines.registry import MACHINES
@@ -39,14 +38,13 @@ from saverproof.families.machines.signatures import judge_standing
 from saverproof.families.machines.suiting import able_of, suited, suited_program
 from saverproof.families.machines.trials import ProgramRun, Trials, programs
 from saverproof.families.machines.violations import Violation
-from saverproof.families.tally import Tally, unsettled
+from saverproof.families.tally import Tally
 from saverproof.judging.attribution.features import of_family
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import programs as programs_of_mistakes
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
-from saverproof.programs.steps.codec import from_json, to_json
-from saverproof.programs.steps.describing import describe
+from saverproof.programs.steps.codec import from_json
 from saverproof.programs.theme import Theme
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.event_loop import Loop, loop_for
@@ -125,10 +123,11 @@ class FunctionalJudging:
         tally.handed += [finding(self.target, plan.api, one, alike=alike) for one, alike in handed]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
-        broken = self._broken(search)
+        settling = Settling(tally, search, self.tried)
+        broken = settling.broken()
         in_the_way = () if tally.budget.left_out else broken
         tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy, broken=in_the_way)
-        self._settle(search, broken)
+        settling.settle(broken)
 
     def _told(
         self, search: ProgramSearch, violation: Violation, alike: Iterable[Mistake]
@@ -149,63 +148,6 @@ class FunctionalJudging:
         self.tally.not_exercised([HOSTILE], names)
         unreached = (name for name in self.tally.wanted if not self.tally.checked[name])
         self.tally.not_exercised(unreached, SHARED_STORE.format("what others may be in"))
-
-    def _broken(self, search: ProgramSearch) -> list[str]:
-        """Return the contracts that are broken, and those that may be broken because a difference
-        is not shown.
-        """
-        shown = {one.contract for one in (*self.tally.findings, *self.tally.handed)}
-        return sorted(shown or {*search.diagnosis.contracts, *search.ledger.names})
-
-    def _settle(self, search: ProgramSearch, broken: Sequence[str]) -> None:
-        """Tell the tally which contracts are not known to hold.
-
-        These are contracts with differences that no finding predicts, and contracts hidden by what
-        is ``broken``.
-        """
-        tally = self.tally
-        shown = [found.contract for found in tally.findings]
-        tally.unsettled |= self._unexplained(search, shown)
-        for name in sorted(tally.wanted) if broken else ():
-            if not tally.checked[name]:
-                self._hide(search, name, broken)
-        for mistake in self._not_ruled_out(search):
-            del tally.checked[mistake.breaks]
-            why = (
-                f"{', '.join(broken)} may hide this mistake: {mistake.note}; mend the former first"
-            )
-            tally.hide([mistake.breaks], why, broken)
-
-    def _hide(self, search: ProgramSearch, name: str, broken: Sequence[str]) -> None:
-        """Mark a contract that was not judged as hidden by those that are ``broken``."""
-        if behind := search.from_which_follow(name):
-            why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
-            self.tally.hide([name], why, behind)
-            return
-        # An answer that what is broken predicts is neither a look at these nor a difference.
-        behind = [one for one in broken if is_implied(name, [one])]
-        if not behind and not self.tally.budget.left_out:
-            # The programs were all run, and reach it where nothing is broken.
-            behind = [*broken]
-        if not behind:
-            return
-        why = (
-            f"nothing could look at it beside what is broken: {', '.join(behind)}; mend that first"
-        )
-        self.tally.hide([name], why, behind)
-
-    def _unexplained(self, search: ProgramSearch, shown: Collection[str]) -> dict[str, Unsettled]:
-        """Return the unexplained differences by contract, each with the shortest program that shows
-        one.
-        """
-        ledger = search.ledger
-        shortest = {name: one.program_for(name) for name, one in ledger.shortest().items()}
-        ledger.examples |= {name: tuple(map(describe, p)) for name, p in shortest.items()}
-        account = ledger.account(shown, self.tally.applicable)
-        return {
-            name: unsettled(times, ledger.examples[name], to_json(shortest[name]))
-            for name, times in account.unknown.items()
-        }
 
     def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
         plan = self.plan
@@ -338,15 +280,6 @@ class FunctionalJudging:
             if self.until & search.found.keys():
                 return
 
-    def _not_ruled_out(self, search: ProgramSearch) -> Iterator[Mistake]:
-        """Yield the known mistakes that the saver may make, as far as its answers tell."""
-        hiding = Hiding(search.diagnosis)
-        for mistake, run in self.tried:
-            name = mistake.breaks
-            settled = name in search.found or name in self.tally.unsettled
-            if not settled and self.tally.checked[name] and hiding.hides(mistake, run):
-                yield mistake
-
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         """Run the programs in which a process may die. They come last, when all else is settled."""
         makers = self.effort.makers
@@ -373,7 +306,7 @@ class FunctionalJudging:
                 self.kept[name] = finding(self.target, self.plan.api, one)
         doubtful = {*search.ledger.shortest(), LARGE}
         sure = {name for name in trials.checked if name not in doubtful} if settled else set()
-        open_ = self._unexplained(search, search.found) if settled else {}
+        open_ = Settling(self.tally, search).unexplained(search.found) if settled else {}
         self.tally.keep([*self.kept.values()], trials.checked, settled=sure, unsettled=open_)
 
     def _has_room_for_bulk(self) -> bool:
