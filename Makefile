@@ -100,6 +100,7 @@ right-on-servers: $(VENV)/ready
 		$(BIN)/pytest --saver=tests.servers.$$module:right --saver-profile=quick --saver-budget=60m || exit 1; done
 
 selftest-full: $(VENV)/ready
+	SAVERPROOF_SEEDS=1 $(PYTEST) -m nightly
 	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
 		tests/conformance/test_right_savers.py tests/conformance/test_prune_among_the_rest.py \
 		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py tests/conformance/test_cost.py tests/conformance/test_cost_selftest.py \

@@ -1,8 +1,9 @@
-"""Where tests put their files, when garbage is collected, and that Ctrl+C is heard."""
+"""Where tests put their files, which wait for the night, and when garbage is collected."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from contextlib import ExitStack
 
@@ -35,6 +36,15 @@ def pytest_configure(config: pytest.Config) -> None:
     stack = ExitStack()
     config.add_cleanup(stack.close)
     config.option.basetemp = str(stack.enter_context(scratch_folder(root=memory)) / "pytest")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out by day what is marked as ``nightly``."""
+    if "SAVERPROOF_SEEDS" in os.environ:
+        return
+    by_night = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=by_night)
+    items[:] = [item for item in items if item not in by_night]
 
 
 def pytest_collection_finish() -> None:

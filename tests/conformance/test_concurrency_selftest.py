@@ -30,12 +30,33 @@ BY_NIGHT = {
     "runs-deleted-by-thread",
     "runs-deleted-with-new-questions",
     "prune-of-chains-by-what-was-newest",
+    "prune-of-early-writes",
+    "prune-takes-locks-in-another-order",
 }
 """Wrong savers whose calls tasks make by night alone: another one of their contract is caught by
 tasks by day, and the code that is wrong is the one that threads run.
 """
+SLOW_BY_NIGHT = {
+    "copy-row-by-row",
+    "deletion-in-two-transactions",
+    "prune-of-all-but-the-newest-it-read",
+    "runs-deleted-by-thread",
+    "writes-read-and-written-back",
+}
+"""Wrong savers that threads catch by night alone: each takes about ten seconds, and another one of
+its contract, or a task, is caught by day.
+"""
 THROUGH = [
-    *(pytest.param(wrong, "sync", id=wrong.name) for wrong in CONCURRENT if wrong.breaks != LOOP),
+    *(
+        pytest.param(
+            wrong,
+            "sync",
+            id=wrong.name,
+            marks=[pytest.mark.nightly] * (wrong.name in SLOW_BY_NIGHT),
+        )
+        for wrong in CONCURRENT
+        if wrong.breaks != LOOP
+    ),
     # What another API shows of the same code, run in threads by the loop.
     *(
         pytest.param(wrong, "async", id=f"{wrong.name}, async")
@@ -108,6 +129,11 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
 
 def test_no_contract_is_without_a_wrong_saver() -> None:
     assert {wrong.breaks for wrong in CONCURRENT} == MUST_AND_SHOULD
+
+
+def test_each_contract_has_a_wrong_saver_by_day() -> None:
+    assert {w.breaks for w in CONCURRENT if w.name not in SLOW_BY_NIGHT} == MUST_AND_SHOULD
+    assert {w.name for w in CONCURRENT} >= SLOW_BY_NIGHT
 
 
 def test_no_contract_has_all_its_tasks_by_night() -> None:

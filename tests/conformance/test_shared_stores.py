@@ -20,6 +20,7 @@ from tests.conformance.selftest_support import (
     hunt,
 )
 from tests.conformance.shared_targets import ref_to, shared
+from tests.nights import by_night
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.families.atomicity import effort as atomicity
@@ -112,6 +113,8 @@ OF_RIGHT = {
     "concurrency": "async",
 }
 """The families in which a right saver is judged, each through one API."""
+BY_NIGHT = {"durability", "concurrency"}
+"""What is judged in processes of their own. By day, the right savers on servers share a store."""
 
 
 @pytest.fixture
@@ -133,7 +136,10 @@ def little(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("little")
-@pytest.mark.parametrize(("family", "api"), OF_RIGHT.items())
+@pytest.mark.parametrize(
+    ("family", "api"),
+    [by_night(*each) if each[0] in BY_NIGHT else each for each in OF_RIGHT.items()],
+)
 def test_a_right_saver_on_a_shared_store_is_accused_of_nothing(
     family: str, api: str, tmp_path: Path
 ) -> None:

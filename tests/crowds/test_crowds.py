@@ -1,6 +1,6 @@
 """What is seen is said: no flaw of a saver with several is held, or lost in a green run.
 
-A fixed sample here; ``make crowds`` measures all pairs and drawn sets.
+A fixed sample here, part of it by night; ``make crowds`` measures all pairs and drawn sets.
 """
 
 from __future__ import annotations
@@ -13,22 +13,26 @@ from tests.crowds.first_savers import FIRST
 from tests.crowds.flawed import FlawedSaver, families_of
 from tests.crowds.judging import SILENT, Judgement, judge
 from tests.crowds.mending import mend
+from tests.nights import by_night
 
 PAIRS = (
     ("writes-by-insertion", "regular-write-replaced"),
-    ("writes-by-index-only", "regular-write-replaced"),
-    ("writes-by-path-only", "special-writes-pile-up"),
     ("resume-not-special", "mixed-batch-replaces"),
     ("list-defaults-to-root", "limit-none-raises"),
-    ("root-has-aparent-config", "empty-id-is-aparent"),
     ("empty-id-narrows-the-list", "filter-none-raises"),
     ("first-put-wins", "filter-without-case"),
-    ("last-path-of-the-task", "regular-write-replaced"),
     ("writes-by-row-id", "regular-write-replaced"),
+)
+"""Two mistakes each, of which one is near the other, or hides it."""
+PAIRS_BY_NIGHT = (
+    ("writes-by-index-only", "regular-write-replaced"),
+    ("writes-by-path-only", "special-writes-pile-up"),
+    ("root-has-aparent-config", "empty-id-is-aparent"),
+    ("last-path-of-the-task", "regular-write-replaced"),
     ("first-path-of-the-task", "unsigned-indexes"),
     ("no-special-indexes", "regular-write-replaced"),
 )
-"""Two mistakes each, of which one is near the other, or hides it."""
+"""Other pairs of the same kinds."""
 SETS = (
     (
         "empty-batch-refused",
@@ -62,11 +66,12 @@ def assert_rightly_told(saver: Crowd) -> None:
     assert not found.twice
 
 
-@pytest.mark.parametrize("names", PAIRS, ids=" + ".join)
+@pytest.mark.parametrize("names", [*PAIRS, *map(by_night, PAIRS_BY_NIGHT)], ids=" + ".join)
 def test_of_two_mistakes_neither_is_lost(names: tuple[str, ...]) -> None:
     assert_rightly_told(crowd(names))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("names", SETS, ids=" + ".join)
 def test_of_several_mistakes_none_is_lost(names: tuple[str, ...]) -> None:
     assert_rightly_told(crowd(names))

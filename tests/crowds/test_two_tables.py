@@ -22,6 +22,7 @@ from saverproof.savers.targets.target import Target
 from tests.conformance.judging_support import plan_of
 from tests.conformance.selftest_support import hunt
 from tests.crowds.two_tables import TwoTables, Write, opened, stored
+from tests.nights import by_night
 
 
 class NoParents(TwoTables):
@@ -244,12 +245,12 @@ MIXED = "upsert/special-write-last-wins-mixed"
 @pytest.mark.parametrize(
     ("saver", "breaks", "family"),
     [
-        (EachReplaced, REGULAR, "upsert"),
+        by_night(EachReplaced, REGULAR, "upsert"),
         (EachReplaced, REGULAR, "pending-writes"),
         (EachReplacedWithItsTask, REGULAR, "pending-writes"),
-        (ReplacedIfAllAreSpecial, MIXED, "pending-writes"),
+        by_night(ReplacedIfAllAreSpecial, MIXED, "pending-writes"),
         (ReplacedIfAnyIsSpecial, MIXED, "pending-writes"),
-        (ReplacedIfTheFirstIsSpecial, MIXED, "pending-writes"),
+        by_night(ReplacedIfTheFirstIsSpecial, MIXED, "pending-writes"),
     ],
 )
 def test_a_replaced_row_has_a_new_row_id_whichever_flaw_is_found_first(
