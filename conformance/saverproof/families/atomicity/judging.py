@@ -275,7 +275,9 @@ class _TrialJudge:
         return [name for name in self.seen.locked if name not in self.references.before.locked]
 
     def _problems(self) -> dict[str, str]:
-        """Return which operation failed, if it works in the clean runs."""
+        """Return the operations that failed although they work in the clean runs, with their
+        errors.
+        """
         states = (self.committed or {(): ReferenceStates.SAME}).values()
         known: set[str] = set()
         for state, clean in (

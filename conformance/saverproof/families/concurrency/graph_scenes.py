@@ -132,7 +132,7 @@ def beside_graphs(
 
 
 def _loss(upkeep: GraphUpkeep) -> str:
-    """Return the contract that a caller breaks who is never answered."""
+    """Return the contract that a saver breaks if a caller is never answered."""
     return PROCESSES if upkeep.elsewhere else THREADS
 
 

@@ -223,7 +223,9 @@ def fewest(key: Key) -> list[TimedOperation[About]]:
 def _without(
     step: TimedOperation[About], kept: list[TimedOperation[About]], key: Key
 ) -> list[TimedOperation[About]]:
-    """Return the steps without one of them, if the rest has no legal order either."""
+    """Return the steps without one of them, if the rest has no legal order either; else all of
+    them.
+    """
     fewer = [other for other in kept if other is not step]
     return fewer if key.searched(fewer) is SearchResult.ILLEGAL else kept
 
