@@ -1,4 +1,4 @@
-"""The command line where its script is not on the path: ``python -m saverproof``."""
+"""Run the command line as ``python -m saverproof``, where its script is not on the path."""
 
 from saverproof.run.cli import main
 

@@ -218,7 +218,9 @@ def _contract(
     *,
     hides: bool = False,
 ) -> dict[str, Any]:
-    """Return a contract with its verdict. One that ``hides`` a must counts as asked for."""
+    """Return a contract with its verdict. A contract that ``hides`` a must counts as selected, even
+    if the run did not ask for it.
+    """
     identity, family = contract["id"], contract["family"]
     evidence = Evidence(inapplicable=contract.get("reason"))
     evidence.selected = hides or contract.get("selected", True)

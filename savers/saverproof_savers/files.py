@@ -1,4 +1,6 @@
-"""Open a database file: owner-only, with a write-ahead log, and patient where SQLite is not."""
+"""Open a database file: readable by its owner alone, with a write-ahead log, and with repeated
+attempts where SQLite itself would not wait for a lock.
+"""
 
 import os
 import random

@@ -158,7 +158,11 @@ def test_releases_that_are_of_no_saver_are_refused() -> None:
             "shelf==1.0",
             "found shelf==1.0, expected a release of what is judged: no ",
         ),
-        ([facts(), facts(None)], "previous", "found previous, and kept of no installed distrib"),
+        (
+            [facts(), facts(None)],
+            "previous",
+            "found previous, but no distribution is installed for kept; ",
+        ),
     ):
         with pytest.raises(ReleaseError, match=f"^--saver-upgrade-from: {re.escape(expected)}"):
             with_older_releases(given, [text])

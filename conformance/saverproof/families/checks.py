@@ -1,4 +1,4 @@
-"""A family for contracts that a function each can check, for other distributions to use."""
+"""A family whose contracts are each judged by one function, for other distributions to use."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class ProcessIo:
         os.close(self._descriptor)
 
     def begin(self) -> None:
-        """Begin to count."""
+        """Note the counts so far; ``passed`` subtracts them."""
         text = os.pread(self._descriptor, 4096, 0)
         before = _parsed(text)
         # A read is counted when it has ended.

@@ -22,7 +22,7 @@ class SocketIo:
     """
 
     def begin(self) -> None:
-        """Begin to count."""
+        """Note the bytes that each connection has moved so far."""
         self._before = dict(_transferred())
 
     @property

@@ -48,7 +48,7 @@ class MariaDbWork:
         self._queries = _SOURCES[on[0]]
 
     def begin(self) -> None:
-        """Begin to count."""
+        """Note the server's counts now; ``done`` subtracts them."""
         self._before = self._now()
 
     def done(self) -> Mapping[str, int]:

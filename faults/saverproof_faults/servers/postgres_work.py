@@ -57,7 +57,7 @@ class PostgresWork:
         version = connection.info.server_version // 10_000
         if version < _TELLS:
             raise ServerUnavailable(
-                f"PostgreSQL {version} counts rows, and tells so late: "
+                f"PostgreSQL {version} tells its counts of rows too late: "
                 f"version {_TELLS} or newer is needed"
             )
         if self._one("SHOW track_counts") != "on":

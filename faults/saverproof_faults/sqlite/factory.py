@@ -31,5 +31,5 @@ def engine_fault(armed: ArmedPlan, watch: Watch) -> EngineFault:
     """
     maker = MAKERS.get(armed.plan.fault)
     if maker is None:
-        raise FaultsError(f"SQLite is not where {armed.plan.fault.value!r} is raised")
+        raise FaultsError(f"SQLite does not raise the fault {armed.plan.fault.value!r}")
     return maker(armed, watch)

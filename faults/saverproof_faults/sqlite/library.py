@@ -100,7 +100,7 @@ def library() -> Library:
     check_version(found.quick.sqlite3_libversion())
     if sqlite3.sqlite_version_info < MINIMUM_VERSION:
         version = sqlite3.sqlite_version
-        raise Unavailable(f"SQLite {version} is older than 3.34, which can be watched")
+        raise Unavailable(f"found SQLite {version}, expected 3.34 or newer")
     if found.quick.sqlite3_threadsafe() != 1:
         raise Unavailable("this SQLite was built without serialized connections")
     _check_same_copy(found)

@@ -58,8 +58,8 @@ class References:
         return found
 
     def first(self, viewpoint: Viewpoint) -> Viewpoint:
-        """Return the look of the clean runs to compare with one at ``viewpoint`` if nothing was
-        written between: a fresh saver's, if there was one.
+        """Return the viewpoint of the clean runs to compare with a look at ``viewpoint`` if nothing
+        was written in between: a fresh saver's if the clean runs have one, else the saver's own.
         """
         fresh = self.shows(Viewpoint.FRESH) and viewpoint is not Viewpoint.OWN
         return Viewpoint.FRESH if fresh else Viewpoint.OWN

@@ -138,7 +138,7 @@ class ScenePart:
         self.alone(saver, BEFORE, operations)
         wrong = next((event.error for event in self.callers[-1].events if event.error), None)
         if wrong is not None:
-            raise RuntimeError(f"preparing it raised {wrong}")
+            raise RuntimeError(f"preparing the store raised {wrong}")
 
     def together(self, users: Sequence[User]) -> None:
         """Let callers begin at the same moment, in threads or in tasks; wait for all of them."""

@@ -44,8 +44,8 @@ class GraphUpkeep:
     elsewhere: bool = False
 
     def by_another(self) -> GraphUpkeep:
-        """Return the same operation, called by another process beside fewer graphs: only who holds
-        a lock differs.
+        """Return the same operation, but called by another process, and beside fewer graphs. Few
+        suffice, since only the holder of a lock differs.
         """
         doing = f"{self.doing} by another process"
         return replace(self, doing=doing, names=self.names[:2], elsewhere=True)

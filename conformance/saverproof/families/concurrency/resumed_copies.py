@@ -48,8 +48,8 @@ class ResumedCopies:
         return next(filter(None, resumed), None) or self._gone_on(copies)
 
     def _gone_on(self, copies: Copies) -> PlayDifference | None:
-        """Return the first difference with the last copy that has steps left, of those made between
-        two steps: other copies of this kind need not be tried.
+        """Return the first difference shown by a copy made between two steps, when the rest of the
+        program runs on it. Only the last copy with steps left is tried.
         """
         for position, (prefix, copied) in reversed(copies.items()):
             left = copied.first_left

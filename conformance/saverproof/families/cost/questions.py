@@ -96,7 +96,9 @@ class Question:
 
     @property
     def removes(self) -> bool:
-        """Whether the question is asked of a thread that is made for it."""
+        """Whether the question removes its thread, so that each repetition needs a thread of its
+        own.
+        """
         return self.ask in _OF_DOOMED
 
     def is_broken_by(self, witness: str, law: Law) -> bool:

@@ -92,7 +92,9 @@ class KillTrial:
 
     @property
     def _asked(self) -> tuple[str, ...]:
-        """The contracts about operations that were stored, or being stored."""
+        """The contracts that the trial judged: which ones depends on whether operations were
+        acknowledged, and whether one was in flight.
+        """
         found = [SURVIVES] if self.acknowledged else []
         found += [ATOMIC] if self.flying else []
         found += [NO_GAPS] if self.acknowledged > 1 else []

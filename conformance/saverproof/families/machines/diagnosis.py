@@ -405,7 +405,9 @@ def _may_be_tried(mistake: Mistake) -> bool:
 
 
 def _masked_otherwise(run: ProgramRun, breach: Breach, compared: Compared) -> bool:
-    """Return whether the breach masked another one at the same address that was not predicted."""
+    """Return whether the breach hid another breach at the same address, and the known mistakes do
+    not predict the hidden one.
+    """
     at = breach.difference.address
     masked = [each for each in run.masked if each.difference.address == at]
     return any(each is left for each in masked for left in compared.left)

@@ -54,8 +54,8 @@ def signature(breach: Breach) -> Signature:
 
 
 def signatures(run: ProgramRun) -> list[Signature]:
-    """Return the signature of each breach of a run. They are kept, since they are asked for
-    often.
+    """Return the signature of each breach of a run. The signatures are kept with the run, since
+    they are asked for often.
     """
     if "signatures" not in run.notes:
         run.notes["signatures"] = [*map(signature, run.breaches)]
@@ -64,7 +64,7 @@ def signatures(run: ProgramRun) -> list[Signature]:
 
 
 def _of_masked(run: ProgramRun, masked: Iterable[Breach]) -> Iterator[Signature]:
-    """Yield the signatures of some masked breaches of a run. They are kept as well."""
+    """Yield the signatures of some masked breaches of a run. They, too, are kept with the run."""
     known: dict[int, Signature] = run.notes.setdefault("masked", {})
     for breach in masked:
         if id(breach) not in known:
@@ -178,8 +178,8 @@ class Predictor:
     """Runs programs on savers made of known mistakes, as the saver under test ran them.
 
     ``like`` are the trials of the saver under test. ``steps`` counts the steps that predictions
-    took. ``next_version`` and ``prune_whole`` make the predicting savers do as that one does in
-    what is no mistake.
+    took. ``next_version`` and ``prune_whole`` make versions and prune as the saver under test does,
+    where the contracts leave a choice.
     """
 
     like: Trials

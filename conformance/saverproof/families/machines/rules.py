@@ -74,7 +74,7 @@ _PREFIX = "_ruled_"
 
 
 def _share(theme: Theme, maker: Maker) -> int:
-    """Return how many copies of a maker's rule programs of a theme use."""
+    """Return how many copies of a maker's rule are enabled in programs of a theme."""
     weight = theme.weights.get(maker, 0)
     most = max(_MOST_COPIES, *theme.weights.values())
     return max(round(_MOST_COPIES * weight / most), 1) if weight else 0

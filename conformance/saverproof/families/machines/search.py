@@ -14,8 +14,8 @@ from saverproof.mistakes import Mistake
 from saverproof.programs.steps.definitions import Program
 
 _MOST_TO_ASK = 5
-"""The most differences of one contract for which it is asked what they follow from: each may take a
-run.
+"""The most differences of one contract for which the contracts behind them are searched. Each
+search may take a run.
 """
 _LAST_ALLOWANCE = 8_000
 """The most calls that may be spent at the end of an item on differences that are not settled."""

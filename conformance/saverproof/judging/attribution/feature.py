@@ -15,7 +15,9 @@ from saverproof.programs.values import CATALOGUE, Value
 NEVER_BEHIND_A_FEATURE = frozenset(
     {identity.INPUTS_UNTOUCHED.id, isolation.WORKSPACES.id, channels.VERSIONS_INCREASE.id}
 )
-"""Contracts whose breach needs no further question, unless a feature is made for them."""
+"""Contracts whose breach is not blamed on a feature, unless the feature is limited to them by
+``only_for``.
+"""
 
 Kind = type[Put] | type[PutWrites]
 

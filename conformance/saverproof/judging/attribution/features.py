@@ -118,7 +118,9 @@ def _set_up_only(program: Program) -> Program:
 
 
 def _played(*kinds: type[Scene], facts: frozenset[str] = frozenset()) -> Feature:
-    """Return the feature of having scenes of these kinds; their plain steps replace them."""
+    """Return the feature that a program has scenes of these kinds. To take the feature away, each
+    scene is replaced by its plain step.
+    """
 
     def plain(program: Program) -> Program:
         left = (step.plain() if isinstance(step, kinds) else step for step in program)

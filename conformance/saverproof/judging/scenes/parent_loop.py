@@ -219,7 +219,9 @@ class ParentLoop(Scene):
         self._write_counted(writer, asked)
 
     def _write_counted(self, writer: ScriptWriter, asked: str) -> None:
-        """Write the operation, ended after many lines."""
+        """Write the call into the script, so that the script complains if the call runs too many
+        lines.
+        """
         end = complaint(f"{self.operation} to end", f"it goes on after {_IN_SCRIPTS:,} lines")
         counted = [
             "sys.settrace(watch)",

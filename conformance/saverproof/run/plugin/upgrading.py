@@ -33,8 +33,8 @@ def _check_is_of_one(text: str, asked: Requested, savers: Iterable[Facts]) -> No
     without = [facts["name"] for facts in savers if facts["distribution"] is None]
     if asked.is_by_name and without:
         raise ReleaseError(
-            f"found {text}, and {', '.join(without)} of no installed distribution, expected one, "
-            "which has releases"
+            f"found {text}, but no distribution is installed for {', '.join(without)}; "
+            "expected DISTRIBUTION==VERSION"
         )
     there = sorted({str(facts["distribution"]) for facts in savers if facts["distribution"]})
     if not any(map(asked.is_of, there)):

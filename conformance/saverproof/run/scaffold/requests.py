@@ -86,7 +86,9 @@ class SaverClass:
 
 
 NO_CLASS = "no class"
-"""The part of the message about something that is no class, and may be a target."""
+"""The words by which a message says that a name is no saver class; the name may be that of a
+target.
+"""
 
 INSPECTING = Service(f"{__package__}")
 """The process that inspects a class: ``python -m saverproof.run.scaffold``."""
