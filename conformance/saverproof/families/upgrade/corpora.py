@@ -58,7 +58,7 @@ def written(target: Target, facts: Facts, folder: Path, programs: Sequence[Progr
             _unpack(files, at)
             if bench.read(Which.NEW, playing, at) != shown:
                 raise CorpusError(
-                    f"{target.name}: found other data through a copy of its files, expected the same"
+                    f"{target.name}: found other data in a copy of its files, expected the same"
                 )
     programs_kept = tuple(
         KeptProgram(one.program, one.name, one.versions, of_it)
