@@ -61,7 +61,9 @@ def _above_survivors(records: Records, gone: Collection[int]) -> list[int]:
 
 
 def _heads(records: Records, gone: Collection[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield some childless survivors, with their channels that are rebuilt from what is gone."""
+    """Yield some remaining checkpoints without children, each with its channels that are rebuilt
+    from deleted checkpoints.
+    """
     deltas = delta_channels(records.values())
     parents = {record.parent for number, record in records.items() if number not in gone}
     heads = sorted((n for n in records if n not in gone and n not in parents), reverse=True)

@@ -74,7 +74,7 @@ class Disk:
         return cls(dict(inodes), dict(inodes), folders=set(folders))
 
     def advance(self, entry: Entry) -> None:
-        """Let one entry happen.
+        """Apply one entry of the recording to the disk.
 
         Raises:
             ValueError: the effect of the entry cannot be known.

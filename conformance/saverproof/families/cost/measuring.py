@@ -149,7 +149,9 @@ class CostBench:
             return None
 
     def saw(self, counted: Counted) -> None:
-        """Record how the saver worked for an answer."""
+        """Record which counts an answer gave, and whether the saver reached a server without a
+        connection that the kit sees.
+        """
         unseen = counted.remote and not counted.connections
         self._seen.update(counted.counts, remote=counted.remote, unseen=unseen)
 

@@ -19,7 +19,9 @@ from saverproof.programs.steps.definitions import Program, PutWrites
 _MOST_KILLS = 150
 """The most kills that are spent on one contract."""
 _MOST_WITH_SERVER = 12
-"""The most kills for one contract if a server starts again after each."""
+"""The most kills that are spent on one contract if each kill ends a server, which must start
+again.
+"""
 _MOST_SHOWN = 6
 
 

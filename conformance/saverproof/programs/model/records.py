@@ -55,7 +55,7 @@ RETURNED = {
     operation: Circumstance(f"put again after {operation}")
     for operation in ("delete_thread", "delete_for_runs", "prune")
 }
-"""The circumstance that a removed id was put again, by the operation that had removed it."""
+"""Operation that removed an id -> the circumstance that the id was put again afterwards."""
 
 
 class Provenance(StrEnum):
