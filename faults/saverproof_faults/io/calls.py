@@ -49,7 +49,7 @@ class IoCall:
 
 
 class NameKind(StrEnum):
-    """The calls that change names without opening a file, or make such changes last."""
+    """The calls that rename or link files, make or remove folders, or make such changes durable."""
 
     RENAME = "rename"
     LINK = "link"

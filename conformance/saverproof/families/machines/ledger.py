@@ -26,8 +26,8 @@ class LedgerEntry:
     run: ProgramRun
     left: tuple[Breach, ...]
     told: list[Breach] = field(default_factory=list)
-    """Breaches that a finding shows, that are gone without what a finding needs, or that come
-    from another contract being broken.
+    """The breaches that are settled: a finding shows them, they vanish when the program loses what
+    a finding needs, or another broken contract explains them.
     """
     shorter: dict[str, Program] = field(default_factory=dict)
     """Shorter programs that show an unsettled breach, by contract."""
