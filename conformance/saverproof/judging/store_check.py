@@ -18,7 +18,7 @@ from saverproof.programs.steps.identifiers import mint
 NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
 """A checkpoint number that no program uses."""
-_VERY_MANY = 300
+_VERY_MANY = 60
 """The number of checkpoints above which the whole store is not read after each step: the reads
 would grow with the square of the number.
 """

@@ -63,7 +63,7 @@ def _collecting(
     ``used`` holds the trials and the function that gets the runs.
     """
 
-    class Collecting(family):  # type: ignore[misc, valid-type]
+    class CollectingMachine(family):  # type: ignore[misc, valid-type]
         themes = (chosen,)
 
         def __init__(self) -> None:
@@ -80,4 +80,4 @@ def _collecting(
                 self.opened.__exit__(None, None, None)
             self.follow_up(run)
 
-    return Collecting
+    return CollectingMachine

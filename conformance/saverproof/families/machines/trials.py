@@ -18,7 +18,7 @@ from saverproof.programs.axes.log import AxisLog
 from saverproof.programs.generating import next_step
 from saverproof.programs.steps.definitions import Program, Step
 from saverproof.programs.theme import Theme
-from saverproof.savers.execution.store import Places, Store
+from saverproof.savers.execution.store import Store, WorkspaceMaker
 from saverproof.savers.targets.event_loop import Loop
 from saverproof.savers.targets.opening import fresh_workspace
 from saverproof.savers.targets.target import Target
@@ -93,7 +93,7 @@ class Trials:
     seconds: float = 0.0
     checked: dict[str, int] = field(default_factory=dict)
     axes: tuple[Axis, ...] = ()
-    places: Places = fresh_workspace
+    places: WorkspaceMaker = fresh_workspace
     touched: AxisLog = field(default_factory=AxisLog)
     _number: int = 0
     _sharing: bool = False

@@ -16,7 +16,7 @@ from saverproof.savers.targets.opening import fresh_workspace, opened
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
 
-Places: TypeAlias = Callable[[Path, Target], AbstractContextManager[Workspace]]
+WorkspaceMaker: TypeAlias = Callable[[Path, Target], AbstractContextManager[Workspace]]
 """A function that makes a workspace for a target, below a folder."""
 
 
@@ -35,7 +35,7 @@ class Store:
         loop: Loop,
         apis: tuple[str, ...],
         ids: OwnIds | None = None,
-        places: Places = fresh_workspace,
+        places: WorkspaceMaker = fresh_workspace,
     ) -> None:
         self.target = target
         self.folder = folder
