@@ -107,8 +107,8 @@ class Injector:
                 recorder = StatementRecorder(self.watch)
                 recorder.start()
                 stack.enter_context(self.watch.listening(recorder))
-            self._interceptor.open(record=calls)
-            stack.callback(self._interceptor.close)
+            opening = self._interceptor.open(record=calls)
+            stack.callback(self._interceptor.close_if_current, opening)
             yield counting
         io_calls = () if self._io is None else self._io.calls_since(io_before)
         counting.places = _places(calls, io_calls, recorder)
@@ -173,8 +173,8 @@ class Injector:
         self._require_healed()
         with ExitStack() as stack:
             if place.event in CLIENT_EVENTS:
-                self._interceptor.open([ArmedPlan(Plan(Fault.KILL, place), action)])
-                stack.callback(self._interceptor.close)
+                opening = self._interceptor.open([ArmedPlan(Plan(Fault.KILL, place), action)])
+                stack.callback(self._interceptor.close_if_current, opening)
             else:
                 stack.enter_context(self.watch.listening(Trap(place, action)))
             yield
@@ -195,11 +195,12 @@ class Injector:
         self._require_healed()
         shot = None if plan is None else ArmedPlan(plan)
         traps = [ArmedPlan(Plan(Fault.KILL, place), act) for place, act in places.items()]
-        self._interceptor.open([*traps, *([] if shot is None else [shot])], record=record)
+        plans = [*traps, *([] if shot is None else [shot])]
+        opening = self._interceptor.open(plans, record=record)
         try:
             yield shot
         finally:
-            self._interceptor.close()
+            self._interceptor.close_if_current(opening)
 
     async def cancel(self, operation: Operation, plan: Plan) -> Awaited:
         """Await an operation, cancel it where ``plan`` says, and wait until its work has ended."""

@@ -43,10 +43,11 @@ class Interceptor:
         self._counts: dict[Event, Iterator[int]] = {}
         self._open = False
         self._opened_by = 0
+        self._openings = 0
 
     def open(
         self, armed_plans: Sequence[ArmedPlan] = (), *, record: list[Call] | None = None
-    ) -> None:
+    ) -> int:
         """Count from 1, carry out ``armed_plans``, and append calls to ``record``."""
         self._counts = {event: itertools.count(1) for event in set(_CONTROL.values())}
         self._counts[Event.STATEMENT] = itertools.count(1)
@@ -54,6 +55,8 @@ class Interceptor:
         self._calls = record
         self._opened_by = threading.get_ident()
         self._open = True
+        self._openings += 1
+        return self._openings
 
     @property
     def is_open(self) -> bool:
@@ -65,6 +68,14 @@ class Interceptor:
         self._open = False
         self._armed_plans = ()
         self._calls = None
+
+    def close_if_current(self, opening: int) -> None:
+        """Stop counting, unless it was opened once more after the ``opening`` of this number.
+
+        A thread that was given up may come back when another one counts already.
+        """
+        if opening == self._openings:
+            self.close()
 
     def call(
         self,

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -22,6 +23,7 @@ from tests.wrong_savers.transactions import Autocommitting, NeverRollingBack, Sw
 from saverproof.families import registry
 from saverproof.families.answer import Status
 from saverproof.families.atomicity import bench, worker
+from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.fault_plans import Injection, lasting
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.items import ItemPlan, Outcome
@@ -262,6 +264,16 @@ def test_a_call_that_comes_back_after_it_was_given_up_disturbs_no_other_trial(
     ComingBack.gate.set()
     assert found(outcome) == {"usable-after"}
     assert heard == []
+
+
+def test_nothing_is_counted_for_a_worker_that_was_given_up() -> None:
+    """Another trial is under way when its call returns after all."""
+    given_up = worker.Worker()
+    given_up.abandoned = True
+    waiting = cast(bench.FaultBench, SimpleNamespace(worker=given_up))
+    with pytest.raises(worker.AbandonedError), counting_places(waiting, "store", ()):
+        pass
+    given_up.close()
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])

@@ -353,3 +353,16 @@ def test_sqlalchemy_is_proxied(injector: Injector, tmp_path: Path) -> None:
             operation()
         armed.require_fired()
     engine.dispose()
+
+
+def test_what_is_counted_too_long_ends_no_later_count(
+    injector: Injector, connection: sqlite3.Connection
+) -> None:
+    late = injector.counting()
+    late.__enter__()
+    # The call that was counted does not return, and is given up.
+    injector.heal()
+    with injector.counting() as counting:
+        late.__exit__(None, None, None)
+        connection.execute("SELECT 1")
+    assert [call.event for call in counting.places.calls] == [Event.STATEMENT]

@@ -32,7 +32,11 @@ def counting_places(
     Paths become relative to the workspace, whose folder differs in each trial. ``databases`` are
     its files that Python's own SQLite has open. ``writes`` says whether there are tables on a
     server whose rows can be counted.
+
+    Raises:
+        AbandonedError: nobody waits any more for what the block does.
     """
+    bench.worker.say("counting what is passed")
     found = CountedPlaces()
     before = 0 if bench.disk is None else bench.disk.total
     with (
