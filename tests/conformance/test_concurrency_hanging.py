@@ -40,11 +40,13 @@ def test_callers_hang_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     bench: Any = SimpleNamespace(plan=plan, target=targets.sqlite)
     record = SceneRecord(Tally(plan))
     able = able_of({*facts["capabilities"], *facts["operations"]["sync"]})
-    effort = SceneEffort(shared=1, instances=3, processes=2, races=0)
+    effort = SceneEffort(
+        shared=1, instances=3, processes=2, races=0, upkeep=1, upkeep_apart=1, reads=0
+    )
 
     HistoryJudging(bench, record, able, effort).run()
     assert asked == [Sharing.SHARED, Sharing.INSTANCES]
-    UpkeepJudging(bench, record, frozenset(facts["operations"]["sync"])).run(1, 1, 0, 0)
+    UpkeepJudging(bench, record, frozenset(facts["operations"]["sync"])).run(effort)
     assert asked == [Sharing.SHARED, Sharing.INSTANCES, Sharing.SHARED]
 
     assert record.found.keys() == {PROCESSES}

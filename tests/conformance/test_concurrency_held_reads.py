@@ -1,4 +1,4 @@
-"""Reads of files are held between statements while another process changes what they read."""
+"""Reads of files, and copies, are held while another process changes what they read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.conformance.concurrency_support import BUNDLED, blamed, facts_of, judged, the
 
 from saverproof.families.answer import Status
-from saverproof.families.concurrency.contract_ids import TORN
+from saverproof.families.concurrency.contract_ids import COPY, TORN
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.held_reads import tell_apart
 from saverproof.families.concurrency.holding import Holding, HoldPoints
@@ -20,6 +20,7 @@ from saverproof.savers.targets.reference import TargetRef
 
 ALONE = SceneEffort(shared=1, instances=0, processes=0, races=0)
 HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
+COPIES_HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, reads=12)
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
@@ -48,6 +49,32 @@ def test_what_only_a_held_read_shows_is_replayed(
         ref.to_json(), facts_of(target), "concurrency", "sync", "quick", 0, str(tmp_path)
     )
     assert replay(plan, target, TORN, found.program).status is Status.FAILING
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_one_moment_is_copied_wherever_a_copy_is_held(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(BUNDLED, tmp_path, api, monkeypatch, COPIES_HELD, only=COPY)
+    assert (blamed(outcome), dict(outcome.unknown)) == (set(), {})
+
+
+def test_what_only_a_held_copy_shows_is_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.concurrent_savers:SAVERS.copy_of_two_reads"
+    outcome = judged(where, tmp_path, "sync", monkeypatch, COPIES_HELD, only=COPY)
+    assert blamed(outcome) == {COPY}
+    found = the(outcome, "copy-of-one-moment")
+    assert "held at line" in found.summary
+    assert "delete_thread" in " ".join(found.steps)
+    assert "settrace" in found.reproducer
+    ref = TargetRef(where, "tests.conformance.concurrent_savers", None, "SAVERS.copy_of_two_reads")
+    target = load(ref)
+    plan = ItemPlan(
+        ref.to_json(), facts_of(target), "concurrency", "sync", "quick", 0, str(tmp_path)
+    )
+    assert replay(plan, target, COPY, found.program).status is Status.FAILING
 
 
 @pytest.mark.parametrize("width", [1, 3, 40])

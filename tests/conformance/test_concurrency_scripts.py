@@ -14,6 +14,7 @@ from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_s
 from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.readers import FileReadTwice
+from tests.wrong_savers.upkeep import CopyOfTwoReads
 from tests.wrong_savers.upkeep_of_graphs import (
     CopyOfQuestionsFirst,
     CopyTakesQuestionsAway,
@@ -89,8 +90,9 @@ def held(
 
 
 def read_held(saver: type, at: str, read: OperationKind, change: str) -> dict[str, Any]:
-    """A scene in which a read is held at a line of a saver, while another process goes on."""
-    lines, first = inspect.getsourcelines(getattr(saver, "list" if "list" in read else "get_tuple"))
+    """A scene in which a read or copy is held at a line of a saver; another process goes on."""
+    methods = {OperationKind.LIST: "list", OperationKind.COPY: "copy_thread"}
+    lines, first = inspect.getsourcelines(getattr(saver, methods.get(read, "get_tuple")))
     line = max(number for number, text in enumerate(lines, first) if at in text)
     place = encode(HoldPoint(inspect.getfile(saver), line))
     return {"scene": HELD_READ, "read": read.value, "change": change, "place": place}
@@ -116,6 +118,11 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         TORN,
         "read-under-its-own-lock",
         read_held(SqliteReference, "_stored_writes", OperationKind.LIST, "deleted"),
+    ),
+    "a copy that is held": (
+        COPY,
+        "copy-of-two-reads",
+        read_held(CopyOfTwoReads, '"writes"', OperationKind.COPY, "deleted"),
     ),
     "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
     "a saver opened before": (INSTANCES, "listing-kept", asking(Reader.BESIDE)),

@@ -89,6 +89,8 @@ HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
 """What comes between two statements by chance never."""
 GRAPHS = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, places=6)
 """What is held at each of its places needs no luck."""
+HELD_COPIES = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, reads=12)
+"""A run adds; only what deletes shows that a copy is of two moments."""
 EXCEPT = {
     # Its callers hang where someone tidies up beside them.
     "prune-takes-locks-in-another-order": UPKEEP,
@@ -104,6 +106,7 @@ EXCEPT = {
     # Nobody comes between the statements of these by chance.
     "read-under-its-own-lock": HELD,
     "file-read-twice": HELD,
+    "copy-of-two-reads": HELD_COPIES,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,
 }

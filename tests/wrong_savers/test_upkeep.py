@@ -16,6 +16,7 @@ from tests.wrong_savers.scenes.failing import prepared
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import opening
 from tests.wrong_savers.upkeep import (
+    CopyOfTwoReads,
     CopyRowByRow,
     CopyTableByTable,
     DeletionInTwoTransactions,
@@ -37,19 +38,21 @@ from tests.wrong_savers.upkeep_of_graphs import (
 
 
 @contextmanager
-def before_transaction(probe: Probe, place: int, action: Callable[[], object]) -> Iterator[None]:
-    """Let another caller act just before a writing transaction, counted from one."""
+def before_transaction(
+    probe: Probe, place: int, action: Callable[[], object], kind: str = "writing"
+) -> Iterator[None]:
+    """Let another caller act just before a transaction of a kind, counted from one."""
     database = probe.saver.database
-    really_writing = database.writing
+    really_beginning = getattr(database, kind)
     begun: list[int] = []
 
-    def writing() -> Any:
+    def beginning() -> Any:
         begun.append(1)
         if len(begun) == place:
             action()
-        return really_writing()
+        return really_beginning()
 
-    with mock.patch.object(database, "writing", writing):
+    with mock.patch.object(database, kind, beginning):
         yield
 
 
@@ -105,6 +108,13 @@ def copied_beside_a_batch(probe: Probe) -> bool:
     with before_transaction(probe, 2, lambda: go_on(probe)):
         probe.call("copy_thread", "a", "c")
     return 3 not in probe.ids(probe.config("c")) or bool(probe.pending("c", "", 3))
+
+
+def copied_beside_a_deletion(probe: Probe) -> bool:
+    probe.write(2, [("x", 1)], "t9")
+    with before_transaction(probe, 2, lambda: probe.delete("a"), "reading"):
+        probe.call("copy_thread", "a", "c")
+    return 2 not in probe.ids(probe.config("c")) or bool(probe.pending("c", "", 2))
 
 
 def copied_beside_a_subgraph(probe: Probe) -> bool:
@@ -188,6 +198,7 @@ def put_late(probe: Probe) -> bool:
         (PruneWritesAnswersAnew, SqliteReference, pruned_beside_an_answer),
         (CopyTableByTable, SqliteReference, copied_beside_a_batch),
         (CopyRowByRow, SqliteReference, copied_beside_a_subgraph),
+        (CopyOfTwoReads, SqliteReference, copied_beside_a_deletion),
         (CopyOfQuestionsFirst, SqliteReference, copied_beside_an_answer),
         (CopyTakesQuestionsAway, SqliteReference, asked_beside_a_copy),
         (RunsDeletedByThread, SqliteReference, runs_deleted_beside_a_put),

@@ -24,6 +24,11 @@ DELETION = "concurrency/deletion-is-whole"
 LATE = "concurrency/late-writer"
 
 NEWEST = "SELECT max(id) FROM checkpoints WHERE thread = ? AND ns = ''"
+WITHOUT_THREAD = {
+    "checkpoints": "ns, id, parent, type, checkpoint, metadata_type, metadata",
+    "writes": "ns, id, task, position, channel, type, value, path",
+}
+"""The columns of each table after that of the thread."""
 WAY_TO_THE_STORE_S = 0.004
 """As long as the way to a store on another machine: it does not hang on luck whether another call
 comes between two parts of a copy.
@@ -121,6 +126,25 @@ class CopyRowByRow(InThreads, SqliteReference):
                     self.database.run(f"INSERT OR REPLACE INTO {table} SELECT * FROM page")
                     self.database.run("DROP TABLE page")
             time.sleep(WAY_TO_THE_STORE_S)
+
+
+@wrong(COPY, "checkpoints are read, then their writes: what is deleted between is copied by half")
+class CopyOfTwoReads(InThreads, SqliteReference):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id == target_thread_id:
+            return
+        checkpoints = self._rows_of("checkpoints", source_thread_id)
+        writes = self._rows_of("writes", source_thread_id)
+        with self.database.writing():
+            for table, row in [*checkpoints, *writes]:
+                places = ", ".join("?" * (1 + len(row)))
+                statement = f"INSERT OR REPLACE INTO {table} VALUES ({places})"
+                self.database.run(statement, target_thread_id, *row)
+
+    def _rows_of(self, table: str, thread: str) -> list[tuple[str, Any]]:
+        select = f"SELECT {WITHOUT_THREAD[table]} FROM {table} WHERE thread = ?"
+        with self.database.reading():
+            return [(table, row) for row in self.database.rows(select, thread)]
 
 
 # -- deletion-is-whole --------------------------------------------------------------------

@@ -181,8 +181,8 @@ COPY_OF_ONE_MOMENT = Contract(
     id="concurrency/copy-of-one-moment",
     statement=(
         "`copy_thread` makes a copy of one moment: with each checkpoint and batch of writes all "
-        "that had been acknowledged before it, in every namespace, whatever a run puts meanwhile; "
-        "that run comes out as without it."
+        "that had been acknowledged before it, in every namespace, whatever a run puts, or someone "
+        "deletes, meanwhile; that run comes out as without it."
     ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.copy_thread` (all checkpoints and "

@@ -130,9 +130,7 @@ class ConcurrencyJudging:
 
     def _upkeep(self, bench: CallerBench, effort: SceneEffort) -> None:
         able = frozenset({*self.plan.facts["capabilities"], *self._operations()})
-        UpkeepJudging(bench, self.record, able).run(
-            effort.upkeep, effort.upkeep_apart, effort.places, effort.places_apart
-        )
+        UpkeepJudging(bench, self.record, able).run(effort)
 
     def _operations(self) -> list[str]:
         operations: list[str] = self.plan.facts["operations"][self.plan.api]

@@ -1,4 +1,4 @@
-"""Fills in a script in which a read is held while another process changes what it reads."""
+"""Fills in a script in which a read, or a copy, is held while others change what is read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
     texts = [one.strip() for one in linecache.getlines(place.file)]
     text = texts[place.line - 1] if place.file != AWAIT else ""
     return {
-        "lists": scene["read"] == OperationKind.LIST,
+        "copies": scene["read"] == OperationKind.COPY,
+        "lists": scene["read"] in (OperationKind.LIST, OperationKind.COPY),
         "at": "AT" if scene["read"] == OperationKind.GET else "CONFIG",
         "deletes": OperationKind.DELETE in made,
         "puts": OperationKind.PUT in made,

@@ -1,4 +1,4 @@
-"""Holds reads between their statements while another process changes what they read.
+"""Holds reads, and copies, between their statements while another process changes what they read.
 
 Between two processes only the store has locks, and two statements see the store at two moments,
 unless they are in one transaction. Another process rarely writes between two statements by chance:
@@ -8,13 +8,14 @@ so the read is held there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from saverproof.families.concurrency import changes_elsewhere, held_reads
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import TORN
+from saverproof.families.concurrency.contract_ids import COPY, TORN
 from saverproof.families.concurrency.held_reads import decoded
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
 from saverproof.families.concurrency.holding import HoldPoint
@@ -25,6 +26,7 @@ from saverproof.families.concurrency.records import (
     Operation,
     OperationKind,
     TimedCall,
+    copy_of,
 )
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import decode, encode
@@ -44,11 +46,34 @@ CHANGES = {
     "put again": (_AGAIN,),
 }
 """The changes that another process makes, by their names in a scene."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """What is held, and the contract that it breaks if it shows a mix.
+
+    ``looks`` has the read that shows what a copy came to, and ``clears`` what removes the copy.
+    """
+
+    made: Operation
+    contract: str = TORN
+    looks: tuple[Operation, ...] = ()
+    clears: tuple[Operation, ...] = ()
+
+
 _READS = (
-    Operation(OperationKind.GET, _PLACE, _NUMBER),
-    Operation(OperationKind.LATEST, _PLACE),
-    Operation(OperationKind.LIST, _PLACE),
+    HeldCall(Operation(OperationKind.GET, _PLACE, _NUMBER)),
+    HeldCall(Operation(OperationKind.LATEST, _PLACE)),
+    HeldCall(Operation(OperationKind.LIST, _PLACE)),
 )
+_COPY = HeldCall(
+    Operation(OperationKind.COPY, _PLACE),
+    COPY,
+    (Operation(OperationKind.LIST, copy_of(_PLACE)),),
+    (Operation(OperationKind.DELETE, copy_of(_PLACE)),),
+)
+_NAMES = {TORN: "reads", COPY: "copies"}
+_HELD = {one.made.kind: one for one in (*_READS, _COPY)}
 
 
 def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> str:
@@ -59,56 +84,72 @@ def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -
     """
     hows = [how for how, made in CHANGES.items() if able.deletes or _DELETED not in made]
     untried: dict[str, None] = {}
-    for read in _READS:
-        untried |= dict.fromkeys(hold(bench, able, record, read, hows, most))
+    for held in _READS:
+        untried |= dict.fromkeys(hold(bench, able, record, held, hows, most))
         record.tally.beat()
         if TORN in record.found:
             return ""
     return "; ".join(untried)
 
 
+def hold_copies(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
+    """Hold a copy at up to ``most`` places during each change of what is copied.
+
+    A run adds to a thread: a copy that takes checkpoints first, and then their writes, has all that
+    the checkpoints had. Only what removes, or replaces, shows that these are two moments.
+    """
+    if able.deletes:
+        for why in hold(bench, able, record, _COPY, [*CHANGES], most):
+            record.tally.note(why)
+    record.tally.beat()
+
+
 def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
     """Play a recorded scene again."""
-    read = next(one for one in _READS if one.kind.value == data["read"])
-    whys = hold(bench, able, record, read, [data["change"]], most)
-    if whys and TORN not in record.found:
-        record.tally.unknown[TORN] = "; ".join(whys)
+    held = _HELD[OperationKind(data["read"])]
+    whys = hold(bench, able, record, held, [data["change"]], most)
+    if whys and held.contract not in record.found:
+        record.tally.unknown[held.contract] = "; ".join(whys)
 
 
 def hold(
     bench: CallerBench,
     able: Able,
     record: SceneRecord,
-    read: Operation,
+    held: HeldCall,
     hows: Sequence[str],
     most: int,
 ) -> list[str]:
-    """Play a read beside each of these changes. Return why some changes tell nothing, or not
+    """Play a call beside each of these changes. Return why some changes tell nothing, or not
     all.
     """
+    said = held.made.kind.value
     arguments = {
         "before": encode(_BEFORE),
         "each": [encode(CHANGES[how]) for how in hows],
         "ends": encode((_DELETED,) if able.deletes else ()),
-        "read": encode(read),
+        "read": encode(held.made),
+        "looks": encode(held.looks),
+        "clears": encode(held.clears),
         "most": most,
     }
     results = _played(bench, arguments)
     for result in reversed(results):
         # Where the changing one could not go on, the reading one was not told more.
         if why := _not_over(result):
-            return [f"{read.kind.value}: {why}"[:300]]
+            return [f"{said}: {why}"[:300]]
     value = results[0].value
     if not value["places"]:
-        return [f"{read.kind.value}: no line of the saver, and no turn of a loop, is part of it"]
+        return [f"{said}: no line of the saver, and no turn of a loop, is part of it"]
     scenes = zip(hows, value["each"], strict=True)
-    whys = [_judge(record, read, how, told) for how, told in scenes]
-    return [f"{read.kind.value} of a checkpoint that is {why}" for why in whys if why]
+    whys = [_judge(record, held, how, told) for how, told in scenes]
+    return [f"{said} of a checkpoint that is {why}" for why in whys if why]
 
 
-def _judge(record: SceneRecord, read: Operation, how: str, told: Mapping[str, Any]) -> str:
-    """Judge a read beside one change. Return why it tells nothing, or not all, if so."""
-    record.scenes["reads that are held between statements"] += 1
+def _judge(record: SceneRecord, held: HeldCall, how: str, told: Mapping[str, Any]) -> str:
+    """Judge a call beside one change. Return why it tells nothing, or not all, if so."""
+    said = held.made.kind.value
+    record.scenes[f"{_NAMES[held.contract]} that are held between statements"] += 1
     alone = decoded(told["alone"])
     if any(event.error for event in alone):
         return f"{how}: one caller alone could not do it"
@@ -122,14 +163,14 @@ def _judge(record: SceneRecord, read: Operation, how: str, told: Mapping[str, An
         if any(event.error for event in made):
             raised += 1
         elif seen.error is not None:
-            record.raised[f"{read.kind.value}: {seen.error}"[:120]] += 1
+            record.raised[f"{said}: {seen.error}"[:120]] += 1
         else:
-            record.tally.agreed(TORN)
+            record.tally.agreed(held.contract)
             if seen.shown not in states:
-                problems.append((_problem(states, place, [*made, seen]), place))
+                problems.append((_problem(held, states, place, [*made, seen]), place))
     if problems:
         problem, place = problems[0]
-        scene = {"scene": SCENE, "read": read.kind.value, "change": how, "place": encode(place)}
+        scene = {"scene": SCENE, "read": said, "change": how, "place": encode(place)}
         record.saw([problem], scene)
     if raised:
         return f"{how}: beside it, a change raised, at {raised} of its places"
@@ -158,11 +199,15 @@ def _not_over(result: TrialResult) -> str:
     return value["trouble"] or ("not over in time" if value["standstill"] else "")
 
 
-def _problem(states: list[Any], place: HoldPoint, events: list[TimedCall]) -> Problem:
+def _problem(
+    held: HeldCall, states: list[Any], place: HoldPoint, events: list[TimedCall]
+) -> Problem:
     seen = events[-1]
+    said = held.made.kind.value
+    what = f"what {said} has made" if held.looks else said
     return Problem(
-        TORN,
-        f"{seen.operation.kind.value} shows parts of several moments, held {place.describe()}",
+        held.contract,
+        f"{what} shows parts of several moments, held {place.describe()}",
         " or ".join(dict.fromkeys(_words(shown) for shown in states)),
         _words(seen.shown),
         tuple(events),

@@ -1,5 +1,5 @@
-"""Runs in the process that reads: a read is held at one of its places while another process changes
-what it reads.
+"""Runs in the process that reads: a read, or a copy, is held at one of its places while another
+process changes what it reads.
 """
 
 from __future__ import annotations
@@ -153,11 +153,15 @@ class _Play:
 
     ``ends`` and ``before`` bring the store into the state in which each play begins. ``most`` is
     the number of places at which the read is held.
+
+    A copy is no read: ``looks`` has the read that shows it, and ``clears`` what removes it.
     """
 
     reads: _HeldReads
     changes: ChangesElsewhere
     read: Operation
+    looks: tuple[Operation, ...]
+    clears: tuple[Operation, ...]
     ends: tuple[Operation, ...]
     before: tuple[Operation, ...]
     each: tuple[tuple[Operation, ...], ...]
@@ -171,13 +175,15 @@ class _Play:
         ends, before = operations_in(arguments["ends"]), operations_in(arguments["before"])
         each = tuple(map(operations_in, arguments["each"]))
         (read,) = operations_in([arguments["read"]])
-        return cls(reads, changes, read, ends, before, each, arguments["most"])
+        looks, clears = operations_in(arguments["looks"]), operations_in(arguments["clears"])
+        most = arguments["most"]
+        return cls(reads, changes, read, looks, clears, ends, before, each, most)
 
     def into(self, told: dict[str, Any]) -> None:
         """Play the read beside every change, and add the results to ``told``."""
         self._prepare()
         found = _Found()
-        self.reads.read(self.read, found)
+        self._alone(found)
         told["places"] = len(found.places)
         free = self._free(found.places)
         told["each"] += [self._beside(change, free) for change in self.each]
@@ -185,10 +191,10 @@ class _Play:
     def _beside(self, change: tuple[Operation, ...], places: list[HoldPoint]) -> dict[str, Any]:
         """Return what the read shows before, after and beside one change."""
         self._prepare()
-        alone = [self.reads.read(self.read)]
+        alone = [self._alone()]
         for made in change:
             self.changes.make([made])
-            alone.append(self.reads.read(self.read))
+            alone.append(self._alone())
         told: dict[str, Any] = {"alone": encode(alone), "held": [], "left": 0}
         self._hold_at(places, change, told)
         return told
@@ -219,7 +225,20 @@ class _Play:
                 return
 
     def _prepare(self) -> list[TimedCall]:
-        return self.changes.make([*self.ends, *self.before])[len(self.ends) :]
+        first = (*self.clears, *self.ends)
+        return self.changes.make([*first, *self.before])[len(first) :]
+
+    def _alone(self, doing: Probe | None = None) -> TimedCall:
+        """Read undisturbed; return what was shown."""
+        if self.clears:
+            self.changes.make(self.clears)
+        return self._looked(self.reads.read(self.read, doing))
+
+    def _looked(self, made: TimedCall) -> TimedCall:
+        """Return what a call showed; where it shows nothing by itself, a look at what it made."""
+        for look in self.looks if made.returned else ():
+            made = self.reads.read(look)
+        return made
 
     def _free(self, places: list[HoldPoint]) -> list[HoldPoint]:
         """Return the places at which the store lets others write, as far as can be told."""
@@ -229,11 +248,11 @@ class _Play:
             return places
         if files := list(sqlite_files(scene.workspace.path)):
             with LockLooks.of(files) as looks:
-                self.reads.read(self.read, looks)
+                self._alone(looks)
                 return _free_of(looks)
         again = self.before[0]
         probing = Probing(lambda: self.changes.begun(again), MARGIN_ELSEWHERE, self.changes.process)
-        self.reads.read(self.read, probing)
+        self._alone(probing)
         probing.end()
         shut = [place for place, free in probing.free if not free]
         if shut and self._held_at(shut[len(shut) // 2], self.each[0]):
@@ -252,7 +271,10 @@ class _Play:
         events += self.changes.make(change)
         holding.let_go.set()
         read.result()
-        return [*events, self.reads.caller.events[-1]] if holding.overtaken else []
+        made = self.reads.caller.events[-1]
+        seen = self._looked(made)
+        own = [seen] if seen is made else [made, seen]
+        return [*events, *own] if holding.overtaken else []
 
 
 def _free_of(probe: PlaceProbe) -> list[HoldPoint]:

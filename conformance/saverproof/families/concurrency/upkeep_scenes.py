@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from saverproof.capability import Capability
 from saverproof.families.budget import batched
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
@@ -18,8 +19,10 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
+from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS, GraphUpkeep
+from saverproof.families.concurrency.held_reading import hold_copies
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
     PAUSE_BETWEEN_PROCESSES_S,
@@ -36,7 +39,7 @@ from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.upkeep import SCENE, Round, alone_in, rounds_in, rounds_of
 from saverproof.families.concurrency.upkeep_judging import CONTRACTS, RoundJudgement, judge_round
-from saverproof.families.concurrency.workload import UPKEEP
+from saverproof.families.concurrency.workload import UPKEEP, able_of
 from saverproof.families.tally import Tally, hidden
 
 UPKEEPS = frozenset({PRUNE, COPY, DELETION})
@@ -140,25 +143,35 @@ class UpkeepJudging:
         """The tally of the item."""
         return self.record.tally
 
-    def run(self, shared: int, processes: int, places: int, places_apart: int) -> None:
+    def run(self, effort: SceneEffort) -> None:
         """Rehearse with one caller, then play with several, and beside graphs."""
+        places = effort.places
         if not self.rehearse():
             return
         by_one, by_many = (f"histories with maintenance by {how}" for how in ("one saver", "many"))
         if not self.record.skips(THREADS, by_one):
-            self._play(Sharing.SHARED, shared)
+            self._play(Sharing.SHARED, effort.upkeep)
         many = PROCESSES in self.tally.applicable
         if many and not self.record.skips(PROCESSES, by_many):
-            self._play(Sharing.PROCESSES, processes)
+            self._play(Sharing.PROCESSES, effort.upkeep_apart)
         self._beside_graphs(UPKEEP_OF_GRAPHS.values(), {THREADS}, places)
+        if many and effort.reads and COPY in self.tally.wanted and COPY not in self.record.found:
+            self._hold_copies(effort.reads)
         if many:
             # What one saver does not know of another's calls is told by itself.
             apart = {THREADS, PROCESSES, INSTANCES}
             elsewhere = [one.by_another() for one in UPKEEP_OF_GRAPHS.values()]
-            self._beside_graphs(elsewhere, apart, places_apart)
+            self._beside_graphs(elsewhere, apart, effort.places_apart)
         for name in UPKEEPS & self.tally.wanted - self.met - self.record.found.keys():
             self.tally.not_exercised([name], self._why_not(name))
         self.tally.handed += self.flaws.found.values()
+
+    def _hold_copies(self, most: int) -> None:
+        """Hold copies while another process deletes, or replaces, what is copied."""
+        able = Capability.COPY_THREAD in self.able and OperationKind.COPY not in self.wrong
+        hiding = {THREADS, PROCESSES, INSTANCES} & self.record.found.keys()
+        if able and not hiding:
+            hold_copies(self.bench, able_of(self.able), self.record, most)
 
     def _beside_graphs(self, upkeeps: Iterable[GraphUpkeep], hiding: set[str], places: int) -> None:
         """Play graphs beside each operation.
