@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 from tests.wrong_savers.registry import opener
@@ -16,9 +17,11 @@ from saverproof.families.machines.trials import Trials
 from saverproof.judging.scenes import ParentLoop, parent_loop
 from saverproof.mistakes.delta_history import HistoryGoesRound, PruneGoesRound
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, Shelf
+from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
+from saverproof.scripts.statements import NoScriptError
+from saverproof.scripts.writer import ScriptWriter
 
 ENDS = "delta-history/ends"
 HISTORY = "get_delta_channel_history"
@@ -76,6 +79,23 @@ class GoesRoundInItsThread(HistoryGoesRound):
         thread.start()
         thread.join()
         return answer[0]
+
+
+class GoesRoundInAPool(HistoryGoesRound):
+    """Wrong: the walk goes round in a thread of a pool that has stored the checkpoints before."""
+
+    def __init__(self, store: ReferenceStore | None = None, **named: Any) -> None:
+        super().__init__(store, **named)
+        self.pool = ThreadPoolExecutor(1)
+
+    def put(self, *arguments: Any) -> Any:
+        return self.pool.submit(super().put, *arguments).result()
+
+    def get_delta_channel_history(self, **named: Any) -> Any:
+        return self.pool.submit(super().get_delta_channel_history, **named).result()
+
+    def close(self) -> None:
+        self.pool.shutdown()
 
 
 class Waits(ReferenceSaver):
@@ -148,6 +168,7 @@ def test_a_saver_that_ends_in_whatever_way_is_right(
         (PruneGoesRound, "prune"),
         (GivesUpAfterTenThousand, HISTORY),
         (GoesRoundInItsThread, HISTORY),
+        (GoesRoundInAPool, HISTORY),
     ],
 )
 # Where a saver's own thread is ended.
@@ -157,6 +178,20 @@ def test_a_saver_that_goes_round_is_told_by_its_lines(
 ) -> None:
     said = observed(saver, operation, loop, tmp_path, api)
     assert said == "it goes on after 100 times the lines that it takes beside the loop"
+
+
+# Where a saver's own thread is ended.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("saver", [GoesRoundInItsThread, GoesRoundInAPool])
+def test_a_walk_in_a_thread_of_the_saver_has_no_script(
+    saver: Any, loop: EventLoop, tmp_path: Path
+) -> None:
+    """It would not count the lines, and never end."""
+    trials = Trials(Target(name="threads", open=opener(saver)), tmp_path, loop, ("sync",))
+    (breach,) = trials.replay((ParentLoop(HISTORY),)).breaches
+    assert breach.difference.look is not None
+    with pytest.raises(NoScriptError):
+        breach.difference.look.show(cast(ScriptWriter, None), breach.step, breach.difference)
 
 
 def test_what_has_hung_is_not_asked_again(

@@ -27,7 +27,7 @@ class LineCount:
     """A count of lines, which ends what goes on after ``limit`` of them.
 
     ``active`` is True while lines are counted, on whichever thread, and ``exceeded`` once a call
-    was ended, on whichever.
+    was ended, on whichever; ``exceeded_elsewhere``, if the call had another thread run the lines.
     """
 
     def __init__(self) -> None:
@@ -35,6 +35,8 @@ class LineCount:
         self.limit = sys.maxsize
         self.active = False
         self.exceeded = False
+        self.exceeded_elsewhere = False
+        self._callers: set[int] = set()
         self._given_up = False
 
     @contextmanager
@@ -42,6 +44,7 @@ class LineCount:
         """Count, in a block, the lines of this thread and of threads that are started meanwhile."""
         here, later = sys.gettrace(), threading.gettrace()
         before, self.active = self.active, True
+        self._callers.add(threading.get_ident())
         threading.settrace(self._trace)
         sys.settrace(self._trace)
         try:
@@ -49,6 +52,19 @@ class LineCount:
         finally:
             self.active = before
             sys.settrace(here)
+            threading.settrace(later)
+
+    @contextmanager
+    def following_threads(self) -> Iterator[None]:
+        """Count the lines of threads that are started in a block as well, while lines are counted.
+
+        A pool has its threads before the call that is counted.
+        """
+        later = threading.gettrace()
+        threading.settrace(self._trace)
+        try:
+            yield
+        finally:
             threading.settrace(later)
 
     def give_up(self) -> None:
@@ -61,12 +77,13 @@ class LineCount:
 
     def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
         del event, argument
-        if self._given_up:
+        if self._given_up or not self.active:
             return None
         if str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_COUNTED:
             return None
         self.lines += 1
         if self.lines > self.limit:
             self.exceeded = True
+            self.exceeded_elsewhere |= threading.get_ident() not in self._callers
             raise TooManyLinesError(f"more than {self.limit:,} lines")
         return self._trace

@@ -32,6 +32,7 @@ from saverproof.savers.execution.versions import versions_of
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.script import complaint
+from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.writer import ScriptWriter
 
 T = TypeVar("T")
@@ -105,6 +106,22 @@ class _CountingLoop(EventLoop):
             return await coroutine
 
 
+class _Elsewhere:
+    """A walk in a thread of the saver's own."""
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write nothing: a script counts the lines of its own threads, and would never end.
+
+        Raises:
+            NoScriptError: always.
+        """
+        del writer, last, difference
+        raise NoScriptError("the walk goes round in a thread of the saver's own")
+
+
+_ELSEWHERE = _Elsewhere()
+
+
 @dataclass(frozen=True, slots=True)
 class ParentLoop(Scene):
     """An operation on a thread whose parents are a loop, in a workspace of its own."""
@@ -134,7 +151,8 @@ class ParentLoop(Scene):
             course.lines.give_up()
         if course.lines.exceeded:
             observed = f"it goes on after {MANY} times the lines that it takes beside the loop"
-            log.differ(_ENDLESS, None, expected, observed)
+            look = _ELSEWHERE if course.lines.exceeded_elsewhere else self
+            log.differ(_ENDLESS, None, expected, observed, look=look)
         elif course.ended:
             context.facts.agree(self.contract)
         elif not over and course.straight_s is not None:
@@ -147,7 +165,10 @@ class ParentLoop(Scene):
         # Whatever fails before the question is no part of the scene: other programs show it.
         with suppress(Exception), _CountingLoop(course.lines) as loop:
             own = context.store
-            with Store(own.target, own.folder, loop, own.apis[:1]) as store:
+            with (
+                course.lines.following_threads(),
+                Store(own.target, own.folder, loop, own.apis[:1]) as store,
+            ):
                 self._visit(store, course)
 
     def _visit(self, store: Store, course: _Course) -> None:
