@@ -12,6 +12,7 @@ import pytest
 from tests.conformance import concurrency_support, upkeep_savers
 
 from saverproof.families.answer import Status
+from saverproof.families.concurrency import replaying
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
 from saverproof.families.concurrency.family import ConcurrencyFamily
@@ -150,6 +151,24 @@ def test_a_finding_is_told_and_played_again(
 
     assert again(wrong) is Status.FAILING
     assert again(right) is Status.FIXED
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_a_flaw_that_two_plays_do_not_show_is_not_called_fixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plays: list[SceneRecord] = []
+
+    def seldom_shown(bench: CallerBench, record: SceneRecord, *more: Any) -> bool:
+        plays.append(record)
+        return len(plays) < 3 or beside_graphs(bench, record, *more)
+
+    monkeypatch.setattr(replaying, "beside_graphs", seldom_shown)
+    upkeep = UPKEEP_OF_GRAPHS[OperationKind.COPY]
+    plan, made = plan_for("table_by_table", tmp_path, "sync")
+    scene = {"scene": upkeep.scene, "name": upkeep.names[0]}
+    answer = ConcurrencyFamily().replay(plan, made, upkeep.contract, scene)
+    assert answer.status is Status.FAILING
 
 
 @pytest.mark.usefixtures("shared_harness")

@@ -59,7 +59,7 @@ class Copied:
         self._twice = Counter(one for call in self.calls for one in set(call.writes))
 
     def flaw(self) -> str | None:
-        """Describe why the copy shows no single moment; "" if it shows one."""
+        """Describe why the copy shows no single moment; return None if it shows one."""
         return next(itertools.chain(self._altered(), self._torn(), self._out_of_order()), None)
 
     @property
