@@ -36,7 +36,7 @@ def counting_places(
     Raises:
         AbandonedError: nobody waits any more for what the block does.
     """
-    bench.worker.say("counting what is passed")
+    bench.worker.say("a run without faults")
     found = CountedPlaces()
     before = 0 if bench.disk is None else bench.disk.total
     with (

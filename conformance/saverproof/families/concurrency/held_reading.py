@@ -49,7 +49,7 @@ CHANGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCall:
+class HeldOperation:
     """What is held, and the contract that it breaks if it shows a mix.
 
     ``looks`` has the read that shows what a copy came to, and ``clears`` what removes the copy.
@@ -62,11 +62,11 @@ class HeldCall:
 
 
 _READS = (
-    HeldCall(Operation(OperationKind.GET, _PLACE, _NUMBER)),
-    HeldCall(Operation(OperationKind.LATEST, _PLACE)),
-    HeldCall(Operation(OperationKind.LIST, _PLACE)),
+    HeldOperation(Operation(OperationKind.GET, _PLACE, _NUMBER)),
+    HeldOperation(Operation(OperationKind.LATEST, _PLACE)),
+    HeldOperation(Operation(OperationKind.LIST, _PLACE)),
 )
-_COPY = HeldCall(
+_COPY = HeldOperation(
     Operation(OperationKind.COPY, _PLACE),
     COPY,
     (Operation(OperationKind.LIST, copy_of(_PLACE)),),
@@ -116,7 +116,7 @@ def hold(
     bench: CallerBench,
     able: Able,
     record: SceneRecord,
-    held: HeldCall,
+    held: HeldOperation,
     hows: Sequence[str],
     most: int,
 ) -> list[str]:
@@ -146,7 +146,7 @@ def hold(
     return [f"{said} of a checkpoint that is {why}" for why in whys if why]
 
 
-def _judge(record: SceneRecord, held: HeldCall, how: str, told: Mapping[str, Any]) -> str:
+def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str, Any]) -> str:
     """Judge a call beside one change. Return why it tells nothing, or not all, if so."""
     said = held.made.kind.value
     record.scenes[f"{_NAMES[held.contract]} that are held between statements"] += 1
@@ -200,7 +200,7 @@ def _not_over(result: TrialResult) -> str:
 
 
 def _problem(
-    held: HeldCall, states: list[Any], place: HoldPoint, events: list[TimedCall]
+    held: HeldOperation, states: list[Any], place: HoldPoint, events: list[TimedCall]
 ) -> Problem:
     seen = events[-1]
     said = held.made.kind.value
