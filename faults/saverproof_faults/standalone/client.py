@@ -49,7 +49,9 @@ _HEAD = (
 
 
 def _cursor(places: Places) -> list[str]:
-    """Return the source of a cursor that counts the ways to execute which the operation used."""
+    """Return the source of a cursor class in which a fault can strike at ``execute``, and at those
+    like it that the operation calls.
+    """
     controls = {
         call.sql.split()[0].strip(";").upper(): call.event.value
         for call in places.calls

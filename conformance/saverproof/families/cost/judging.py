@@ -30,7 +30,7 @@ class BrokenLaw:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """A sort key: lower for faster growth, then for what tells more."""
+        """A sort key: faster growth first, then the witness that stands first in ``WITNESSES``."""
         orders, names = list(GrowthOrder), list(WITNESSES)
         return -orders.index(self.law.order), names.index(self.witness)
 

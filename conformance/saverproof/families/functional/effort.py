@@ -10,8 +10,8 @@ class ProgramMaker(StrEnum):
     """The makers of an item's programs; `make ablation` says what each finds that no other does."""
 
     ENUMERATED = "enumerated"
-    """Programs written down with the machine: finite sets, point by point. They find what confuses
-    names, keys and values that are alike, and limits of a hundred.
+    """Programs written beside the family's machine, one for each point of a finite set. They find
+    savers that confuse names, keys or values that are alike, or that stop at a hundred.
     """
     CROSSED = "crossed axes"
     """The points of the axes, brought together two by two. They find what goes wrong only where
