@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
+from saverproof.mistakes.reference.store import Blob, CheckpointRow, WriteRow
 from tests.reference.database import TABLES, Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import wrong
@@ -134,3 +134,23 @@ class NewFormat(Later):
         return super()._tuple(
             replace(row, checkpoint=(kind.removeprefix(_MARK), data)), blobs, writes
         )
+
+
+@wrong("upgrade/settings", "a type is stored without its cipher, and has today's when it is read")
+class CipherOfToday(Later):
+    def _dump(self, value: Any) -> Blob:
+        kind, data = super()._dump(value)
+        return kind.partition("+")[0], data
+
+    def _load(self, blob: Blob) -> Any:
+        kind, data = blob
+        cipher = self.serde.dumps_typed("")[0].partition("+")[2]
+        return super()._load((f"{kind}+{cipher}" if cipher else kind, data))
+
+
+@wrong("upgrade/settings", "a checkpoint that cannot be decoded is none at all")
+class UndecodableIsNone(Later):
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        with suppress(Exception):
+            return super().get_tuple(config)
+        return None

@@ -124,6 +124,37 @@ ROLLBACK = Contract(
     durable=True,
 )
 
+SETTINGS = Contract(
+    id="upgrade/settings",
+    statement=(
+        "After another serializer, strict msgpack or encryption comes into use, what was stored "
+        "before is shown as it was stored, or as that serializer gives it back, or reading it "
+        "raises: it is never None, empty or the raw bytes, nor read by a type that it was not "
+        "stored with."
+    ),
+    # The type beside the value is what each serializer decides by: that of encryption reads types
+    # without a cipher as plain, and LangGraph's own raises at a type that it does not know. So a
+    # saver that keeps both, and lets errors pass, does it right without knowing any of them.
+    source=(
+        "`langgraph.checkpoint.serde.base.SerializerProtocol`, whose types and bytes belong "
+        "together; `langgraph.checkpoint.serde.encrypted.EncryptedSerializer.loads_typed`, which "
+        "reads what was stored before it; "
+        "`langgraph.checkpoint.serde.jsonplus.JsonPlusSerializer.loads_typed`, which raises at "
+        "types that it does not know; every official saver keeps it"
+    ),
+    wrong="the type is not stored with the value, or a value that cannot be decoded is None",
+    matters=(
+        "An application turns encryption on, and its conversations are gone or go on without what "
+        "they knew, with no error anywhere."
+    ),
+    fix=(
+        "Store both parts of what `dumps_typed` returns, give both to `loads_typed`, and let its "
+        "exceptions pass to the caller."
+    ),
+    needs=frozenset({Capability.SERIALIZER}),
+    durable=True,
+)
+
 TABLE = FamilyTable(
     name="upgrade",
     title="two releases of a saver on one store",

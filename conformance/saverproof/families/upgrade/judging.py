@@ -11,13 +11,21 @@ from saverproof.contracts.tables import upgrade
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.machines.suiting import able_of
 from saverproof.families.tally import Tally
+from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.handovers import HANDOVERS, compared, shortened
 from saverproof.families.upgrade.openings import NO_OPENING, store_opening
 from saverproof.families.upgrade.programs import programs_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProcess, ReleaseRaised
-from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
+from saverproof.families.upgrade.reporting import (
+    TwoReleases,
+    finding,
+    read_finding,
+    set_up_finding,
+    setting_finding,
+)
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
+from saverproof.families.upgrade.settings import CHANGES
 from saverproof.families.upgrade.trials import Alone, ReleaseBench, Which
 from saverproof.programs.steps.definitions import Program
 from saverproof.savers.releases.installed import Release
@@ -39,6 +47,7 @@ contract says nothing new.
 """
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id
+SETTINGS = upgrade.SETTINGS.id
 REFUSED = "one of the releases refuses what is to be stored, on a store of its own: {}"
 NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
 
@@ -108,6 +117,8 @@ class UpgradeJudging:
                 self._read_first(pair, bench)
             if self._is_to_be_judged(SET_UP, pair):
                 self._set_up(pair, bench)
+            if self._is_to_be_judged(SETTINGS, pair):
+                self._change_settings(pair, bench)
             self.tally.operations += sum(player.calls for player in bench.players.values())
 
     def _is_to_be_judged(self, name: str, pair: TwoReleases) -> bool:
@@ -155,6 +166,29 @@ class UpgradeJudging:
         self.tally.agreed(SET_UP, trials.tried)
         if trouble is not None:
             self._found(SET_UP, set_up_finding(self.plan, pair, trouble))
+
+    def _change_settings(self, pair: TwoReleases, bench: ReleaseBench) -> None:
+        """Try each change; those that cannot be tried are told."""
+        untried: list[str] = []
+        with ExitStack() as stack:
+            trials = ChangedSettings(bench, stack, pair.new, self.plan.api)
+            for change in CHANGES.values():
+                try:
+                    seen = trials.after(change)
+                except NotToBeSeen as why:
+                    untried.append(f"{change}: {why}")
+                    continue
+                self.tally.agreed(SETTINGS, seen.facts + seen.refused)
+                self.tally.beat()
+                if seen.odd:
+                    shown = trials.shortened(change, seen)
+                    self._found(SETTINGS, setting_finding(self.plan, pair, change, *shown))
+                    return
+        if len(untried) == len(CHANGES):
+            self.tally.not_exercised([SETTINGS], untried[0])
+            return
+        for text in untried:
+            self.tally.note(f"{SETTINGS}: not tried with {pair.old}: {text}")
 
     def _found(self, name: str, found: Finding) -> None:
         self._broken.add(name)

@@ -38,10 +38,12 @@ class ReleaseGone(Exception):  # noqa: N818 - what becomes of a process
 
 class ReleaseProcess:
     """Sends requests to the process of a release. ``release`` names the release in words;
-    ``folder`` goes first on the process's path ("": none).
+    ``folder`` goes first on the process's path ("": none); ``environment`` are further variables.
     """
 
-    def __init__(self, release: str, folder: str, api: str) -> None:
+    def __init__(
+        self, release: str, folder: str, api: str, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.release = release
         self.calls = 0
         path = [*([folder] if folder else []), *Setting.current().path]
@@ -53,7 +55,12 @@ class ReleaseProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONHASHSEED": "0"},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(path),
+                "PYTHONHASHSEED": "0",
+                **(environment or {}),
+            },
         )
         self._unread = b""
 
@@ -68,9 +75,11 @@ class ReleaseProcess:
                 with suppress(OSError):
                     pipe.close()
 
-    def open(self, name: str, opening: StoreOpening, at: Workspace) -> None:
-        """Open a store under a name."""
-        self.ask("open", name=name, **where(opening, at))
+    def open(
+        self, name: str, opening: StoreOpening, at: Workspace, serializer: Any | None = None
+    ) -> None:
+        """Open a store under a name, with another serializer if one is given as data."""
+        self.ask("open", name=name, serializer=serializer, **where(opening, at))
 
     def close(self, name: str) -> None:
         """Close a store."""

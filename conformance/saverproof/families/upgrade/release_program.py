@@ -39,15 +39,50 @@ class OpenSavers:
         self.managers: dict[str, Any] = {}
         self.names: dict[str, Any] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.calls_of_serializers = 0
 
     # -- a saver's life -----------------------------------------------------------------------
 
-    def open(self, name: str, opening: Mapping[str, Any], path: str, dsn: str) -> None:
-        """Open a saver by the statements and the expression of an opening."""
+    def open(
+        self,
+        name: str,
+        opening: Mapping[str, Any],
+        path: str,
+        dsn: str,
+        serializer: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Open a saver by the statements and the expression of an opening. If a serializer is
+        given, it takes the place of the saver's own.
+        """
+        serde = None if serializer is None else self.serializer_of(serializer)
         manager = self.manager_of(opening, path, dsn)
         enter = getattr(manager, "__aenter__", None) or manager.__enter__
         self.savers[name] = self.answer_of(enter())
         self.managers[name] = manager
+        if serde is not None:
+            self.savers[name].serde = serde
+
+    def serializer_of(self, given: Mapping[str, Any]) -> Any:
+        """Return the serializer of these statements and this expression. Its calls are counted."""
+        names: dict[str, Any] = {}
+        exec("\n".join(given["statements"]), names)
+        serde = eval(given["expression"], names)
+        for method in ("dumps_typed", "loads_typed"):
+            setattr(serde, method, self.counted(getattr(serde, method)))
+        return serde
+
+    def counted(self, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a serializer's method that counts its calls."""
+
+        def call(given: Any) -> Any:
+            self.calls_of_serializers += 1
+            return method(given)
+
+        return call
+
+    def serialized(self) -> int:
+        """Return how often serializers that were given to savers have been called."""
+        return self.calls_of_serializers
 
     def manager_of(self, opening: Mapping[str, Any], path: str, dsn: str) -> Any:
         """Return the context manager that opens a saver. The folder of a target's own module is put

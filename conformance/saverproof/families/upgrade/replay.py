@@ -8,12 +8,20 @@ from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.handovers import HANDOVERS, compared
-from saverproof.families.upgrade.judging import FIRST_READ, REFUSED, bench_of
+from saverproof.families.upgrade.judging import FIRST_READ, REFUSED, SETTINGS, bench_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
-from saverproof.families.upgrade.reporting import TwoReleases, finding, read_finding, set_up_finding
+from saverproof.families.upgrade.reporting import (
+    TwoReleases,
+    finding,
+    read_finding,
+    set_up_finding,
+    setting_finding,
+)
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
+from saverproof.families.upgrade.settings import CHANGES
 from saverproof.families.upgrade.trials import ALL_OLD, Alone, ReleaseBench
 from saverproof.programs.steps.codec import from_json
 from saverproof.savers.releases.installed import kept
@@ -54,6 +62,8 @@ def _again(
     if contract == FIRST_READ:
         raised = first_read(bench)
         return read_finding(plan, pair, raised) if raised else None
+    if contract == SETTINGS:
+        return _changed_again(plan, pair, bench, data)
     alone = Alone.of(bench, PROGRAMS)
     if alone.refusal:
         raise NotToBeSeen(REFUSED.format(alone.refusal))
@@ -65,3 +75,15 @@ def _again(
         else:
             trouble = trials.trouble()
     return None if trouble is None else set_up_finding(plan, pair, trouble)
+
+
+def _changed_again(
+    plan: ItemPlan, pair: TwoReleases, bench: ReleaseBench, data: Mapping[str, Any]
+) -> Finding | None:
+    change = CHANGES.get(str(data.get("change")))
+    if change is None:
+        raise ValueError(f"change: found {data.get('change')!r:.60}, expected one of {[*CHANGES]}")
+    with ExitStack() as stack:
+        trials = ChangedSettings(bench, stack, pair.new, plan.api)
+        odd = trials.playing(from_json(data.get("program"))).after(change).odd
+    return setting_finding(plan, pair, change, *odd[0]) if odd else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.upgrade.handovers import HANDOVERS
 from saverproof.families.upgrade.programs import written
 from saverproof.families.upgrade.setting_up import Trouble
-from saverproof.families.upgrade.trials import Odd, Which
+from saverproof.families.upgrade.settings import SettingChange
+from saverproof.families.upgrade.trials import Handover, Odd, Which
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.describing import describe
 from saverproof.savers.releases.installed import Release
@@ -49,6 +50,7 @@ class TwoReleases:
 def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Finding:
     """Return the finding of a fact that differs from what either release shows of its own store."""
     reader = pair.named(odd.reader)
+    names = {role: pair.named(role) for role in Which}
     return Finding(
         contract=contract,
         api=plan.api,
@@ -56,22 +58,46 @@ def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Findi
         summary=f"{pair.old}, then {pair.new}: {reader} shows otherwise: {odd.fact}"[:_WIDTH],
         expected=f"as {pair.old} or {pair.new} alone: {' or '.join(odd.expected)}"[:_WIDTH],
         observed=f"{reader} shows {odd.observed}"[:_WIDTH],
-        steps=tuple(_steps(pair, contract, odd)),
+        steps=tuple(_steps(names, HANDOVERS[contract], odd)),
         program=pair.as_data(program=to_json(odd.program)),
         reproducer="",
     )
 
 
-def _steps(pair: TwoReleases, contract: str, odd: Odd) -> Iterator[str]:
-    """Return each step, with the release that takes it."""
+def _steps(names: Mapping[Which, str], handover: Handover, odd: Odd) -> Iterator[str]:
+    """Return each step, with the name of who takes it."""
     steps, taken = written(odd.program), 0
-    for roles, upto in HANDOVERS[contract].parts:
+    for roles, upto in handover.parts:
         end = upto(len(steps))
         for number in range(taken, end):
             role = roles[number % len(roles)]
-            yield f"{pair.named(role)}: {describe(steps[number])}"
+            yield f"{names[role]}: {describe(steps[number])}"
         taken = max(taken, end)
-    yield f"{pair.named(odd.reader)}: open the store, and read"
+    yield f"{names[odd.reader]}: open the store, and read"
+
+
+def setting_finding(
+    plan: ItemPlan, pair: TwoReleases, change: SettingChange, handover: Handover, odd: Odd
+) -> Finding:
+    """Return the finding of a fact that is neither kept nor refused after a change."""
+    names = {
+        Which.OLD: f"{pair.old}, {change.before.words}",
+        Which.NEW: f"{pair.new}, {change.after.words}",
+    }
+    return Finding(
+        contract=upgrade.SETTINGS.id,
+        api=plan.api,
+        phase=_PHASE,
+        summary=(
+            f"stored by {pair.old} {change.before.words}, read by {pair.new} "
+            f"{change.after.words}: {odd.fact}"
+        )[:_WIDTH],
+        expected=" or ".join(odd.expected)[:_WIDTH],
+        observed=odd.observed[:_WIDTH],
+        steps=tuple(_steps(names, handover, odd)),
+        program=pair.as_data(change=change.name, program=to_json(odd.program)),
+        reproducer="",
+    )
 
 
 def read_finding(plan: ItemPlan, pair: TwoReleases, raised: str) -> Finding:

@@ -159,12 +159,15 @@ def odd_facts(
 
 @dataclass(slots=True)
 class ReleaseBench:
-    """Both releases, and the folder in which their stores are made."""
+    """Both releases, and the folder in which their stores are made. ``serializers`` are those that
+    take the place of a release's own, as data.
+    """
 
     target: Target
     folder: Path
     opening: StoreOpening
     players: Mapping[Which, ReleaseProcess]
+    serializers: Mapping[Which, Any] = field(default_factory=dict)
     _stores: int = 0
 
     @contextmanager
@@ -179,7 +182,7 @@ class ReleaseBench:
         self._stores += 1
         name = f"store {self._stores}"
         for role in roles:
-            self.players[role].open(name, self.opening, at)
+            self.players[role].open(name, self.opening, at, self.serializers.get(role))
         try:
             yield name
         finally:

@@ -1,0 +1,104 @@
+"""A change of serializer, encryption or strictness loses nothing in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from tests.conformance.test_upgrade import Releases
+from tests.conformance.upgrade_support import kept
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.upgrades import CipherOfToday, Later
+
+from saverproof.contracts.registry import contracts
+from saverproof.families.answer import Status
+from saverproof.families.items import Outcome
+from saverproof.families.tally import Tally
+from saverproof.families.upgrade.judging import SETTINGS, UpgradeJudging
+from saverproof.families.upgrade.replay import replay
+from saverproof.mistakes.reference.store import Blob
+from saverproof.programs.small import TWO_WRITES
+
+Judged = Callable[[Any], tuple[Outcome, list[str]]]
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
+    """Judges a saver by the one contract, as the release after the plain one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def judge(saver: Any) -> tuple[Outcome, list[str]]:
+        made = Releases(tmp_path, saver, SqliteReference)
+        monkeypatch.syspath_prepend(made.new)
+        tally = Tally(made.plan)
+        for contract in contracts("upgrade"):
+            if contract.id != SETTINGS:
+                tally.rule_out(contract.id, "not asked for")
+        UpgradeJudging(made.plan, kept, tally, [TWO_WRITES]).run()
+        return tally.outcome(), tally.notes
+
+    return judge
+
+
+class RefusesWhatAnotherSerializerStored(Later):
+    """It stores with each value who made it, and reads it with nobody else."""
+
+    def _maker(self) -> str:
+        kind = self.serde.dumps_typed({})[0]
+        return f"{type(self.serde).__name__} {kind}"
+
+    def _dump(self, value: Any) -> Blob:
+        kind, data = super()._dump(value)
+        return f"{self._maker()} of {kind}", data
+
+    def _load(self, blob: Blob) -> Any:
+        maker, _, kind = blob[0].partition(" of ")
+        if kind and maker != self._maker():
+            raise ValueError(f"stored with {maker}, and this saver has {self._maker()}")
+        return super()._load((kind or maker, blob[1]))
+
+
+class KeepsItsSerializer(Later):
+    """It takes none but the one that it was made with."""
+
+    @property
+    def serde(self) -> Any:
+        return self.__dict__.get("_own") or BaseCheckpointSaver.serde
+
+    @serde.setter
+    def serde(self, given: Any) -> None:
+        self.__dict__.setdefault("_own", given)
+
+
+def test_a_saver_that_says_what_it_cannot_read_is_right(judged: Judged) -> None:
+    outcome, _ = judged(RefusesWhatAnotherSerializerStored)
+    assert not outcome.findings
+    assert SETTINGS in outcome.checked
+
+
+def test_a_change_that_never_comes_to_the_saver_is_told(judged: Judged) -> None:
+    outcome, notes = judged(KeepsItsSerializer)
+    assert not outcome.findings
+    assert any(
+        "encryption: the saver called no serializer that was given to it" in n for n in notes
+    )
+
+
+def test_a_change_is_played_again(
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, _ = judged(CipherOfToday)
+    (found,) = outcome.findings
+    assert "never encrypted" in found.observed
+    assert found.program["change"] == "encryption-on"
+    plan = Releases(tmp_path / "again", CipherOfToday, SqliteReference).plan
+    assert replay(plan, kept, SETTINGS, found.program).status is Status.FAILING
+    mended = Releases(tmp_path / "mended", Later, SqliteReference)
+    monkeypatch.syspath_prepend(mended.new)
+    assert replay(mended.plan, kept, SETTINGS, found.program).status is Status.FIXED
+    with pytest.raises(ValueError, match=r"^change: found 'sideways', expected one of \['encry"):
+        replay(plan, kept, SETTINGS, {**found.program, "change": "sideways"})
