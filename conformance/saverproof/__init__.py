@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from saverproof_faults.servers.kinds import Places as Places
     from saverproof_faults.servers.kinds import ServerKind as ServerKind
     from saverproof_faults.servers.mariadb_places import MariaDB as MariaDB
+    from saverproof_faults.servers.pgbouncer_places import PgBouncer as PgBouncer
     from saverproof_faults.servers.postgres_places import Postgres as Postgres
     from saverproof_faults.servers.redis_places import Redis as Redis
     from saverproof_faults.servers.redis_places import Valkey as Valkey
@@ -67,6 +68,7 @@ _HOME = {
     "RedisStack": "saverproof_faults.servers.redis_stack",
     "Valkey": "saverproof_faults.servers.redis_places",
     "Redis": "saverproof_faults.servers.redis_places",
+    "PgBouncer": "saverproof_faults.servers.pgbouncer_places",
     "Postgres": "saverproof_faults.servers.postgres_places",
     "MariaDB": "saverproof_faults.servers.mariadb_places",
     "AtomicityMachine": "saverproof.families.atomicity.machine",
@@ -130,6 +132,7 @@ __all__ = [
     "OrderingMachine",
     "ParityMachine",
     "PendingWritesMachine",
+    "PgBouncer",
     "Places",
     "Postgres",
     "Redis",

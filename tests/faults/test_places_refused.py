@@ -13,6 +13,7 @@ from saverproof_faults.servers import (
     Lease,
     MariaDB,
     Need,
+    PgBouncer,
     Postgres,
     Redis,
     RedisServer,
@@ -35,6 +36,7 @@ def redis_server() -> Iterator[ServerKind]:
 
 REFUSALS: dict[str, tuple[ServerKind, str, str]] = {
     "nobody there": (Postgres(), "postgresql://u:secret@127.0.0.1:1/x", "Connection refused"),
+    "nobody there, PgBouncer": (PgBouncer(), "postgresql://u:secret@127.0.0.1:1/x", "refused"),
     "nobody there, MariaDB": (MariaDB(), "mysql://u:secret@127.0.0.1:1/x", "Connection refused"),
     "nobody there, Redis": (Redis(), "redis://:secret@127.0.0.1:1/0", "Connection refused"),
     "no such host": (Postgres(), "postgresql://u:secret@host.invalid/x", "host.invalid"),

@@ -36,6 +36,8 @@ from saverproof_faults.servers.kinds import (
 from saverproof_faults.servers.leases import Lease
 from saverproof_faults.servers.mariadb import MariaDbServer
 from saverproof_faults.servers.mariadb_places import MariaDB
+from saverproof_faults.servers.pgbouncer import PgBouncerServer, PooledPostgres
+from saverproof_faults.servers.pgbouncer_places import PgBouncer
 from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.postgres_places import Postgres
 from saverproof_faults.servers.proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
@@ -56,7 +58,10 @@ __all__ = [
     "NetworkFault",
     "NetworkHarm",
     "NoPlaceError",
+    "PgBouncer",
+    "PgBouncerServer",
     "Places",
+    "PooledPostgres",
     "Postgres",
     "PostgresServer",
     "Redis",

@@ -50,7 +50,8 @@ def main() -> None:
             if order["proxied"] and isinstance(server, Moves):
                 proxy = stack.enter_context(TcpProxy(server.port))
                 dsn = through(dsn, proxy.port)
-            places = stack.enter_context(kind.places(dsn))
+            at = kind.places(dsn) if server is None else kind.places_in(server, dsn)
+            places = stack.enter_context(at)
         except (ServerUnavailable, ServerError) as reason:
             _say({"refused": str(reason)})
             return

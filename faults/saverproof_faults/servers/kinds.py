@@ -182,6 +182,10 @@ class ServerKind(ABC):
     """The environment variable with the DSN of a server to use instead of a private one."""
     promise: ClassVar[str] = ""
     """What a private server keeps of acknowledged writes when it dies, in words."""
+    pooled: ClassVar[bool] = False
+    """True if a pooler stands before the server. It ends a broken connection at once, and does not
+    wait until the server is done with what came before: messages are then not failed.
+    """
 
     def private(self, scratch: Path | None) -> AbstractContextManager[RunningServer]:
         """Start a private server for the length of a block.
@@ -220,6 +224,14 @@ class ServerKind(ABC):
             ServerUnavailable: the server cannot be used; the message is one line and does not
                 hold the password.
         """
+
+    def places_in(self, server: RunningServer, dsn: str) -> AbstractContextManager[Places]:
+        """Return the places of a private server, which is reached at ``dsn``.
+
+        Raises:
+            ServerUnavailable: as ``places`` does.
+        """
+        return self.places(dsn)
 
 
 def driver(module: str, install: str) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.postgres_work import PostgresWork
 from saverproof_faults.servers.server import ServerUnavailable
 
-_QUICK = {
+QUICK = {
     # Data of a killed process is in the system's cache, and safe there: only a power cut would lose
     # it.
     "fsync": "off",
@@ -34,8 +35,15 @@ _QUICK = {
     # passed: savers that use such commits are found.
     "wal_writer_delay": "10s",
 }
+"""The settings of a private server."""
 _PATIENCE_S = 10
 """Seconds for the server to take a connection, or to end sessions."""
+_CONNECTING: Mapping[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": _PATIENCE_S,
+    # A pooler may stand before the server: it gives each transaction another session.
+    "prepare_threshold": None,
+}
 _WAITS = 140000
 """The first version that can wait until a session has ended."""
 _COPIES = 150000
@@ -85,51 +93,73 @@ class Postgres(ServerKind):
 
     @contextmanager
     def private(self, scratch: Path | None) -> Iterator[RunningServer]:
-        with PostgresServer(scratch=scratch, settings=_QUICK) as server:
+        with PostgresServer(scratch=scratch, settings=QUICK) as server:
             yield server
 
     @contextmanager
     def places(self, dsn: str) -> Iterator[Places]:
-        connection = _connected(dsn)
-        with closing(_Databases(dsn, connection, type(connection).connect)) as places:
-            if connection.info.server_version < self.oldest * 10_000:
-                raise ServerUnavailable(
-                    f"PostgreSQL at {where(dsn)}: found version {places.version}, "
-                    f"expected {self.oldest} or newer"
-                )
+        with closing(Databases(dsn, connected(dsn, self.title))) as places:
+            self.check(places)
             yield places
 
-    @contextmanager
-    def work(self, dsn: str) -> Iterator[ServerWork]:
-        with closing(_connected(dsn)) as connection:
-            yield PostgresWork(connection)
+    def check(self, places: Databases) -> None:
+        """Raise an error if the server is too old.
+
+        Raises:
+            ServerUnavailable: it is.
+        """
+        if places.number < self.oldest * 10_000:
+            raise ServerUnavailable(
+                f"PostgreSQL at {where(places.dsn)}: found version {places.version}, "
+                f"expected {self.oldest} or newer"
+            )
+
+    def work(self, dsn: str) -> AbstractContextManager[ServerWork]:
+        return _work(dsn, self.title)
 
     def bytes_kept(self, dsn: str) -> int:
-        with closing(_connected(dsn)) as connection:
+        with closing(connected(dsn, self.title)) as connection:
             return postgres_kept.bytes_kept(connection)
 
 
-def _connected(dsn: str) -> Any:
+@contextmanager
+def _work(dsn: str, title: str) -> Iterator[ServerWork]:
+    with closing(connected(dsn, title)) as connection:
+        yield PostgresWork(connection)
+
+
+def connected(dsn: str, title: str) -> Any:
+    """Connect to a server, which ``title`` names for people.
+
+    Raises:
+        ServerUnavailable: the driver is missing, or the server refuses; the message is one line.
+    """
     psycopg = driver("psycopg", "psycopg[binary]")
     try:
-        return psycopg.connect(dsn, autocommit=True, connect_timeout=_PATIENCE_S)
+        return psycopg.connect(dsn, **_CONNECTING)
     except psycopg.Error as error:
         said = " ".join(str(error).splitlines()[:1]) or type(error).__name__
-        raise ServerUnavailable(f"PostgreSQL at {where(dsn)}: {said}") from None
+        raise ServerUnavailable(f"{title} at {where(dsn)}: {said}") from None
 
 
-class _Databases:
+class Databases:
+    """The databases of a server at ``dsn``; ``connection`` leads to another one of its databases.
+
+    See ``Places``.
+    """
+
     ahead = 4
     ways, for_all = tuple(postgres_writes.WAYS), False
 
-    def __init__(self, dsn: str, connection: Any, connect: Callable[..., Any]) -> None:
-        self._dsn = dsn
-        self._connect = connect
+    def __init__(self, dsn: str, connection: Any) -> None:
+        self.dsn = dsn
+        self._connect = partial(type(connection).connect, **_CONNECTING)
         self._connection = connection
         self.version = str(connection.info.parameter_status("server_version"))
-        number = connection.info.server_version
-        self._strategy = " STRATEGY file_copy" if number >= _COPIES else ""
-        self._patience = f", {_PATIENCE_S * 1000}" if number >= _WAITS else ""
+        self.number: int = connection.info.server_version
+        """The version as PostgreSQL numbers it: 150018 is 15.18."""
+        self._strategy = " STRATEGY file_copy" if self.number >= _COPIES else ""
+        self._patience = f", {_PATIENCE_S * 1000}" if self.number >= _WAITS else ""
         self._times: dict[str, int] = {}
 
     def make(self, name: str) -> str:
@@ -138,13 +168,13 @@ class _Databases:
         self._connection.execute(
             f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'{self._strategy}"
         )
-        return within(self._dsn, name)
+        return within(self.dsn, name)
 
     def drop(self, name: str) -> None:
         self._connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def renew(self, name: str, new: str) -> str | None:
-        self.end_sessions(name)
+        self._end_sessions(name)
         self._connection.execute(f"ALTER DATABASE {name} RENAME TO {new}")
         times = self._times.pop(name, 1)
         with self._inside(new) as connection:
@@ -154,9 +184,12 @@ class _Databases:
             self.drop(new)
             return None
         self._times[new] = times + 1
-        return within(self._dsn, new)
+        return within(self.dsn, new)
 
     def end_sessions(self, name: str) -> None:
+        self._end_sessions(name)
+
+    def _end_sessions(self, name: str) -> None:
         self._connection.execute(
             f"SELECT pg_terminate_backend(pid{self._patience}) FROM pg_stat_activity "
             "WHERE datname = %s",
@@ -165,7 +198,7 @@ class _Databases:
 
     def reconnect(self) -> None:
         self.close()
-        self._connection = self._connect(self._dsn, autocommit=True, connect_timeout=_PATIENCE_S)
+        self._connection = self._connect(self.dsn)
 
     def close(self) -> None:
         """Close the connection."""
@@ -189,7 +222,5 @@ class _Databases:
 
     def _inside(self, name: str) -> AbstractContextManager[Any]:
         """Connect to a place for the length of a block."""
-        connection: AbstractContextManager[Any] = self._connect(
-            within(self._dsn, name), autocommit=True, connect_timeout=_PATIENCE_S
-        )
+        connection: AbstractContextManager[Any] = self._connect(within(self.dsn, name))
         return connection

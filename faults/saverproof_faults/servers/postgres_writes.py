@@ -59,9 +59,10 @@ FOR EACH ROW EXECUTE FUNCTION saverproof.pass()
 
 def watch(connection: Any) -> None:
     """Begin to count (see ``RefusesWrites.watch_writes``). A locked table is not waited for."""
-    connection.execute("SET lock_timeout = '3s'")
     tables = [table for (table,) in connection.execute(_TABLES).fetchall()]
     with connection.transaction():
+        # Set for the session, it would be left to whom a pooler gives the session next.
+        connection.execute("SET LOCAL lock_timeout = '3s'")
         connection.execute(_WATCH)
         for table in tables:
             connection.execute(_TRIGGER.format(table=table))

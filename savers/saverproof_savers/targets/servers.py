@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from saverproof import (
     Capability,
     MariaDB,
+    PgBouncer,
     Postgres,
     Redis,
     RedisStack,
@@ -70,6 +71,23 @@ def langgraph_postgres_pool(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
     pool: ConnectionPool[Any] = ConnectionPool(dsn, min_size=1, max_size=4, kwargs=settings)
     with pool:
         saver = PostgresSaver(pool)
+        saver.setup()
+        yield saver
+
+
+@_on(PgBouncer(), "langgraph-postgres-pgbouncer")
+@contextlib.contextmanager
+def langgraph_postgres_pgbouncer(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver behind PgBouncer in transaction mode, which knows no prepared
+    # statements: from_conn_string would prepare each one; sync API.
+    from langgraph.checkpoint.postgres import PostgresSaver
+    from psycopg import Connection
+    from psycopg.rows import dict_row
+
+    with Connection.connect(
+        dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row
+    ) as connection:
+        saver = PostgresSaver(connection)
         saver.setup()
         yield saver
 

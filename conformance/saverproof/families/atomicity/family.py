@@ -13,7 +13,7 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.bench import FaultBench, pooled
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_plans import Injection, covering, spared
@@ -61,6 +61,10 @@ class AtomicityFamily:
 
 
 _NEVER_SUSPENDS = "no operation awaits anything that could be cancelled: each is done in one go"
+_POOLED = (
+    "no message was failed: a pooler ends a broken connection before its server is done with it, "
+    "so that what the server has then stored is not known"
+)
 _ALONE = (
     "another process can open the store while a saver is open, but this one cannot, so that others "
     "looked only once it was closed"
@@ -93,6 +97,8 @@ class AtomicityJudging:
             bench = stack.enter_context(FaultBench.opened(self.plan, self.target, drivers))
             if bench.alone:
                 tally.note(f"{_ALONE}: {bench.alone}")
+            if pooled(self.target):
+                tally.note(_POOLED)
             try:
                 sweeps = self._sweeps(bench, stack, effort)
                 if not sweeps:

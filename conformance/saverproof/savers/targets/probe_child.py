@@ -17,7 +17,7 @@ from saverproof.process.environment import Setting
 from saverproof.process.requests import Progress
 from saverproof.process.servers import learn
 from saverproof.savers.facts import Facts
-from saverproof.savers.targets import probe_calls
+from saverproof.savers.targets import probe_calls, probe_pooled
 from saverproof.savers.targets.distribution import distribution_of, missing_extra, versions
 from saverproof.savers.targets.event_loop import EventLoop, Loop
 from saverproof.savers.targets.frames import place, shown
@@ -86,12 +86,16 @@ def survey(data: Unknown, progress: Progress) -> Facts:
         try:
             return _facts(Survey(target, loop, stage), Path(data.folder))
         except OpeningError as error:
-            raise _placed(error, data.ref) from error
+            raise _placed(error, data.ref, target) from error
 
 
-def _placed(error: OpeningError, ref: TargetRef) -> OpeningError:
-    """Return the error with the place in the author's code, and what to install if that is
-    missing.
+def _is_pooled(target: Target) -> bool:
+    return target.server is not None and target.server.pooled
+
+
+def _placed(error: OpeningError, ref: TargetRef, target: Target) -> OpeningError:
+    """Return the error with the place in the author's code, and what to install, or to do, if that
+    is known.
     """
     cause = error.__cause__
     while isinstance(cause, OpeningError):
@@ -99,6 +103,8 @@ def _placed(error: OpeningError, ref: TargetRef) -> OpeningError:
     if cause is None:
         return error
     hint = missing_extra(ref) if isinstance(cause, ImportError) else ""
+    if _is_pooled(target) and probe_pooled.is_of_a_prepared_statement(cause):
+        hint = f": {probe_pooled.HINT}"
     return OpeningError(f"{error.message}{hint}{place(cause)}", error.stage, shown(cause))
 
 
@@ -128,6 +134,8 @@ def _facts(work: Survey, folder: Path) -> Facts:
             prober = work.prober(saver)
             operations = probe_calls.find_operations(prober)
             apis = apis_of(target, operations)
+            if _is_pooled(target):
+                probe_pooled.require_nothing_prepared(prober, apis, target.name)
             writer = probe_calls.write_first(prober, apis, target.name, THREAD)
             gives_back = probe_calls.reads_back(prober, writer, THREAD)
             absent = absent_capabilities(target, prober, operations, apis)

@@ -1,0 +1,72 @@
+"""Finds out whether a saver keeps prepared statements where each transaction gets another session.
+
+Such a saver works for a while, and then any of its calls may raise. It is told so at once: judged,
+it would break as many contracts as there are calls.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from saverproof.errors import TargetError, describe
+from saverproof.savers.facts import METHODS
+from saverproof.savers.targets.probe_calls import CHANNEL, VALUE, Prober, config, put_arguments
+
+HINT = (
+    "behind a pooler each transaction may get another session; expected that nothing is prepared "
+    "(psycopg: prepare_threshold=None)"
+)
+_PREPARED = re.compile(r"prepared statement")
+"""What PostgreSQL names where a session lacks one, or has another client's of the same name."""
+_TIMES = 24
+"""How often each call is made: psycopg prepares a statement when a connection has executed it five
+times (``prepare_threshold``), and pools of up to four connections take turns.
+"""
+
+
+def is_of_a_prepared_statement(error: BaseException) -> bool:
+    """Return whether an error is about a prepared statement that the session does not have."""
+    return _PREPARED.search(str(error)) is not None
+
+
+def require_nothing_prepared(prober: Prober, apis: Sequence[str], name: str) -> None:
+    """Repeat the usual calls of the target ``name``.
+
+    What else they raise is left to the contracts.
+
+    Raises:
+        TargetError: one raised for want of a prepared statement.
+    """
+    for api in apis:
+        thread = f"probe-pooled-{api}"
+        for operation, arguments in _calls(prober, thread):
+            for time in range(1, _TIMES + 1):
+                try:
+                    prober.call(api, operation, *arguments())
+                except Exception as error:
+                    if is_of_a_prepared_statement(error):
+                        raise TargetError(
+                            f"target {name!r}: call {time} of {METHODS[api][operation]} raised "
+                            f"{describe(error)}: {HINT}"
+                        ) from error
+                    break
+
+
+def _calls(prober: Prober, thread: str) -> list[tuple[str, Callable[[], tuple[Any, ...]]]]:
+    """Return operations, each with what makes its arguments."""
+    written = put_arguments(prober.saver, thread)
+    address = config(thread, written[1]["id"])
+
+    def one_more_put() -> tuple[Any, ...]:
+        return put_arguments(prober.saver, thread, written[1]["id"])
+
+    return [
+        ("put", one_more_put),
+        ("put_writes", lambda: (address, [(CHANNEL, VALUE)], str(uuid.uuid4()))),
+        ("get_tuple", lambda: (config(thread),)),
+        ("list", lambda: (config(thread),)),
+        ("delete_thread", lambda: (thread,)),
+    ]
