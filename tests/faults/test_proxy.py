@@ -3,6 +3,7 @@
 import _sqlite3
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -366,3 +367,26 @@ def test_what_is_counted_too_long_ends_no_later_count(
         late.__exit__(None, None, None)
         connection.execute("SELECT 1")
     assert [call.event for call in counting.places.calls] == [Event.STATEMENT]
+
+
+def test_threads_may_share_a_connection_that_hooks_are_inside(tmp_path: Path) -> None:
+    """A hook needs the interpreter's lock, and sqlite3 may wait for SQLite with it."""
+    with Injector(folder=tmp_path) as injector:
+        shared = sqlite3.connect(tmp_path / "a.db", check_same_thread=False, isolation_level=None)
+        shared.execute("CREATE TABLE t (x)")
+
+        def use() -> None:
+            for number in range(300):
+                shared.execute("INSERT INTO t VALUES (?)", (number,))
+                shared.execute("SELECT x FROM t LIMIT 20").fetchall()
+
+        with injector.counting():
+            # Threads that wait for each other for ever must not keep the tests from ending.
+            threads = [threading.Thread(target=use, daemon=True) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(60)
+            assert not any(thread.is_alive() for thread in threads)
+        assert shared.execute("SELECT count(*) FROM t").fetchone() == (900,)
+        shared.close()

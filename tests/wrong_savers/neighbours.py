@@ -57,6 +57,30 @@ class RollbackTakesTheNeighbours(SqliteReference):
     database_class = OneTransactionForAll
 
 
+class RollsBackBehindItsLock(Joining):
+    """The lock is given back before what has failed is rolled back."""
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        try:
+            with self.lock:
+                self.join()
+                yield
+                self.commit()
+        except BaseException:
+            self.roll_back()
+            raise
+
+
+@wrong(
+    WHOLE,
+    "rolls back when its lock is free again: who gets the lock first commits the failed rows",
+    apis=("sync",),
+)
+class NeighbourCommitsTheFailed(SqliteReference):
+    database_class = RollsBackBehindItsLock
+
+
 class StepByStep(SqliteReference):
     """Lets the event loop run between two rows of a batch."""
 

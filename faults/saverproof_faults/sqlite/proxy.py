@@ -7,8 +7,9 @@ through the interceptor. Methods that are not overridden here go straight to ``s
 
 import functools
 import sqlite3
+import threading
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Literal
 
@@ -17,10 +18,11 @@ from saverproof_faults.interceptor import INTERCEPTORS, event_of
 from saverproof_faults.kinds import Event
 from saverproof_faults.places import LEAVING
 from saverproof_faults.reentrancy import FLAGS
+from saverproof_faults.sqlite.turns import in_turn
 
 
 class InterceptedCursor(sqlite3.Cursor):
-    """A cursor whose three ways to execute pass the interceptor.
+    """A cursor whose three ways to execute pass the interceptor. Threads take turns in it.
 
     An exception's traceback keeps the variables of the functions that it passed, and a cursor that
     is kept alive keeps a closed connection's transaction open. An exception of the original
@@ -30,7 +32,7 @@ class InterceptedCursor(sqlite3.Cursor):
     def execute(self, sql: str, *parameters: Any) -> Any:
         try:
             interceptor = INTERCEPTORS.current
-            run = functools.partial(super().execute, sql, *parameters)
+            run = self._in_turn(super().execute, sql, *parameters)
             if interceptor is None or not isinstance(sql, str):
                 return run()
             return interceptor.call(event_of(sql), sql, sqlite3, run)
@@ -40,7 +42,7 @@ class InterceptedCursor(sqlite3.Cursor):
     def executemany(self, sql: str, *parameters: Any) -> Any:
         try:
             interceptor = INTERCEPTORS.current
-            run = functools.partial(super().executemany, sql)
+            run = self._in_turn(super().executemany, sql)
             if (
                 interceptor is None
                 or len(parameters) != 1
@@ -54,18 +56,35 @@ class InterceptedCursor(sqlite3.Cursor):
     def executescript(self, sql_script: str, /) -> Any:
         try:
             interceptor = INTERCEPTORS.current
-            run = functools.partial(super().executescript, sql_script)
+            run = self._in_turn(super().executescript, sql_script)
             if interceptor is None:
                 return run()
             return interceptor.call(Event.STATEMENT, sql_script, sqlite3, run)
         finally:
             del self, run
 
+    def fetchone(self) -> Any:
+        return self._in_turn(super().fetchone)()
+
+    def fetchmany(self, *arguments: Any, **options: Any) -> Any:
+        return self._in_turn(super().fetchmany, *arguments, **options)()
+
+    def fetchall(self) -> Any:
+        return self._in_turn(super().fetchall)()
+
+    def __next__(self) -> Any:
+        return self._in_turn(super().__next__)()
+
+    def _in_turn(self, call: Callable[..., Any], *given: Any, **options: Any) -> Callable[..., Any]:
+        assert isinstance(self.connection, InterceptedConnection)
+        return functools.partial(in_turn, self.connection.saverproof_turn, call, *given, **options)
+
 
 class InterceptedConnection(sqlite3.Connection):
     """A connection whose cursors, executes, commits and rollbacks are intercepted."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.saverproof_turn = threading.RLock()
         timeout = options.get("timeout", arguments[1] if len(arguments) > 1 else 5.0)
         previous, FLAGS.timeout_ms = FLAGS.timeout_ms, _milliseconds(timeout)
         FLAGS.opening += 1
@@ -93,15 +112,19 @@ class InterceptedConnection(sqlite3.Connection):
 
     def commit(self) -> None:
         interceptor = INTERCEPTORS.current
+        run = functools.partial(in_turn, self.saverproof_turn, super().commit)
         if interceptor is None:
-            return super().commit()
-        return interceptor.call(Event.COMMIT, "commit()", sqlite3, super().commit)
+            run()
+        else:
+            interceptor.call(Event.COMMIT, "commit()", sqlite3, run)
 
     def rollback(self) -> None:
         interceptor = INTERCEPTORS.current
+        run = functools.partial(in_turn, self.saverproof_turn, super().rollback)
         if interceptor is None:
-            return super().rollback()
-        return interceptor.call(Event.ROLLBACK, "rollback()", sqlite3, super().rollback)
+            run()
+        else:
+            interceptor.call(Event.ROLLBACK, "rollback()", sqlite3, run)
 
     def __exit__(
         self,
@@ -111,7 +134,9 @@ class InterceptedConnection(sqlite3.Connection):
         /,
     ) -> Literal[False]:
         interceptor = INTERCEPTORS.current
-        leave = functools.partial(super().__exit__, kind, error, trace)
+        leave = functools.partial(
+            in_turn, self.saverproof_turn, super().__exit__, kind, error, trace
+        )
         if interceptor is None:
             return leave()
         if kind is not None:
@@ -121,7 +146,8 @@ class InterceptedConnection(sqlite3.Connection):
         except BaseException as failure:
             if was_injected(failure):
                 # When a commit fails, sqlite3 itself rolls back before it lets the exception out.
-                interceptor.call(Event.ROLLBACK, LEAVING, sqlite3, super().rollback)
+                run = functools.partial(in_turn, self.saverproof_turn, super().rollback)
+                interceptor.call(Event.ROLLBACK, LEAVING, sqlite3, run)
             raise
 
 

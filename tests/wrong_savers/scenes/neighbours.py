@@ -37,6 +37,8 @@ def left_by_threads(saver: Any, folder: Path) -> Counter[str]:
             neighbour.start()
             neighbour.join(_WAIT_S)
             raise sqlite3.OperationalError("disk I/O error")
+        if statement == "ROLLBACK":
+            neighbour.join(_WAIT_S)
 
     with watched(probe.saver, fail):
         probe.write(2, BATCH, FAILING)

@@ -33,7 +33,8 @@ class FaultEffort:
     standstills: int = 0
     refusals: int = 0
     failovers: int = 0
-    meetings: int = 8
+    # Three of each of the four sorts in which threads meet.
+    meetings: int = 12
     # Eight of each read show every wrong saver that there is.
     reads: int = 8
     rare: bool = False
@@ -52,7 +53,7 @@ EFFORTS = {
         standstills=3,
         refusals=100,
         failovers=2,
-        meetings=24,
+        meetings=40,
         reads=60,
     ),
     "deep": FaultEffort(

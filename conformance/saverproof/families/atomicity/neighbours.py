@@ -1,8 +1,9 @@
 """Makes a call that fails while another caller's call to the same saver is under way.
 
 Through the sync API the other caller, the neighbour, has a thread. It begins when the failing call
-stands in its transaction. It either finishes its call, or stands still in it until the other call
-has failed. Through the async API both calls are awaited together.
+stands in its transaction, or has failed and is about to roll back. It either finishes its call, or
+stands still in it until the other call is over. Through the async API both calls are awaited
+together.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from saverproof.savers.execution.calls import put_writes_call
 from saverproof.savers.execution.settled_calls import SettledCall, awaiting, perform
 from saverproof.savers.execution.view import Wanted
 from saverproof.savers.workspace import Workspace
-from saverproof_faults import Call, Fault, Place, Plan, cancel_at
+from saverproof_faults import Call, Event, Fault, Place, Plan, cancel_at
 from saverproof_faults.plan import excerpt
 
 STANDSTILL_S = 0.06
@@ -64,9 +65,9 @@ A_BATCH_MEETS_A_BATCH = SharedScenario("two callers", HISTORY, batch(THREAD, 2, 
 class MeetingPlan:
     """What fails (nothing, if ``plan`` is None), and where the neighbour is meanwhile.
 
-    Sync: the plan strikes before the place ``at``. There the neighbour begins, and it stands still
-    before ``halfway``. Async: the places of both are counted together, and a cancellation strikes
-    the operation.
+    Sync: the neighbour begins before the operation's place ``at``, where the plan strikes, or which
+    is the rollback that follows. It stands still before ``halfway``. Async: the places of both are
+    counted together, and a cancellation strikes the operation.
     """
 
     plan: Plan | None = None
@@ -80,8 +81,9 @@ class MeetingPlan:
         if self.at is None:
             which = "" if self.plan.fault is Fault.CANCEL else ", counting the calls of both"
             return f"{self.plan.describe()}{which}"
+        when = "when" if self.at == self.plan.place else "and is not rolled back until"
         where = "stands in its own transaction" if self.halfway else "has made its whole call"
-        return f"{self.plan.describe()}, when the neighbour {where}"
+        return f"{self.plan.describe()}, {when} the neighbour {where}"
 
     def as_data(self) -> dict[str, Any]:
         """Return the meeting as plain data for JSON."""
@@ -243,23 +245,46 @@ async def _cancelled(
 
 def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list[MeetingPlan]:
     """Return the meetings of two threads. The operation fails within its transaction, at the last
-    place first. The neighbour has finished by then, or stands at the last place of its own
-    transaction. Both calls are given by the places of a clean run.
+    place first. The neighbour begins there, or when the operation is about to roll back: not every
+    saver does that under the lock that it had for its statements. By the time the operation goes
+    on, the neighbour has finished, or stands at the last place of its own transaction. Both calls
+    are given by the places of a clean run.
+
+    Meetings of one sort follow each other, so that a few of all, evenly spread, are of every sort.
     """
-    made: list[MeetingPlan] = []
+    fails = [call for call in reversed([*within_transactions(own)]) if not call.elsewhere]
     there = [call for call in within_transactions(neighbours) if not call.elsewhere][-1:]
-    for call in reversed([*within_transactions(own)]):
-        if call.elsewhere:
-            continue
-        at = Place(call.event, call.index)
-        plan = Plan(Fault.RAISE, at, error=call.error, about=excerpt(call.sql))
-        made.append(MeetingPlan(plan, at))
-        # Events of one kind are counted together: those come first that the operation has made.
-        passed = [one.event for one in own[: own.index(call) + 1]]
-        for other in there:
-            halfway = Place(other.event, passed.count(other.event) + other.index)
-            made.append(MeetingPlan(plan, at, halfway))
-    return made
+    begins: tuple[Callable[[Call], Place], ...] = (_place, lambda call: _rollback(own, call))
+    return [
+        MeetingPlan(
+            Plan(Fault.RAISE, _place(call), error=call.error, about=excerpt(call.sql)),
+            begin(call),
+            None if halfway is None else _halfway(own, call, halfway),
+        )
+        for begin in begins
+        for halfway in (None, *there)
+        for call in fails
+    ]
+
+
+def _place(call: Call) -> Place:
+    return Place(call.event, call.index)
+
+
+def _passed(own: Sequence[Call], call: Call) -> list[Event]:
+    return [one.event for one in own[: own.index(call) + 1]]
+
+
+def _rollback(own: Sequence[Call], call: Call) -> Place:
+    return Place(Event.ROLLBACK, _passed(own, call).count(Event.ROLLBACK) + 1)
+
+
+def _halfway(own: Sequence[Call], call: Call, neighbours: Call) -> Place:
+    """Return the neighbour's place, counted together with those that the operation has passed: it
+    fails at ``call``.
+    """
+    passed = _passed(own, call).count(neighbours.event)
+    return Place(neighbours.event, passed + neighbours.index)
 
 
 def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> list[MeetingPlan]:

@@ -1,0 +1,40 @@
+"""Lets one thread at a time into a connection while hooks of ours are inside SQLite.
+
+SQLite itself makes the threads of a connection wait for each other. But where ``sqlite3`` binds a
+parameter or reads a column, it waits for SQLite with the interpreter's lock in its hands. If the
+thread that is inside SQLite has come to one of our hooks, which are Python, it waits for that lock:
+a program that threads share a connection in would hang, and only under this kit.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Turns:
+    """Whether threads take turns."""
+
+    taken = False
+
+
+TURNS = Turns()
+
+
+def in_turn(
+    turn: AbstractContextManager[object],
+    call: Callable[..., Result],
+    /,
+    *given: Any,
+    **options: Any,
+) -> Result:
+    """Make a call into SQLite, if need be when no other thread is inside the same connection."""
+    try:
+        if not TURNS.taken:
+            return call(*given, **options)
+        with turn:
+            return call(*given, **options)
+    finally:
+        # A traceback must not keep the program's cursor alive: see ``proxy.InterceptedCursor``.
+        del call, given, options
