@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from saverproof_faults.servers.mariadb_places import MariaDB as MariaDB
     from saverproof_faults.servers.pgbouncer_places import PgBouncer as PgBouncer
     from saverproof_faults.servers.postgres_places import Postgres as Postgres
+    from saverproof_faults.servers.postgres_schemas import PgBouncerSchemas as PgBouncerSchemas
+    from saverproof_faults.servers.postgres_schemas import PostgresSchemas as PostgresSchemas
     from saverproof_faults.servers.redis_places import Redis as Redis
     from saverproof_faults.servers.redis_places import Valkey as Valkey
     from saverproof_faults.servers.redis_stack import RedisStack as RedisStack
@@ -68,7 +70,9 @@ _HOME = {
     "RedisStack": "saverproof_faults.servers.redis_stack",
     "Valkey": "saverproof_faults.servers.redis_places",
     "Redis": "saverproof_faults.servers.redis_places",
+    "PgBouncerSchemas": "saverproof_faults.servers.postgres_schemas",
     "PgBouncer": "saverproof_faults.servers.pgbouncer_places",
+    "PostgresSchemas": "saverproof_faults.servers.postgres_schemas",
     "Postgres": "saverproof_faults.servers.postgres_places",
     "MariaDB": "saverproof_faults.servers.mariadb_places",
     "AtomicityMachine": "saverproof.families.atomicity.machine",
@@ -133,8 +137,10 @@ __all__ = [
     "ParityMachine",
     "PendingWritesMachine",
     "PgBouncer",
+    "PgBouncerSchemas",
     "Places",
     "Postgres",
+    "PostgresSchemas",
     "Redis",
     "RedisStack",
     "Report",

@@ -40,6 +40,7 @@ from saverproof_faults.servers.pgbouncer import PgBouncerServer, PooledPostgres
 from saverproof_faults.servers.pgbouncer_places import PgBouncer
 from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.postgres_places import Postgres
+from saverproof_faults.servers.postgres_schemas import PgBouncerSchemas, PostgresSchemas
 from saverproof_faults.servers.proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
 from saverproof_faults.servers.redis import AppendSync, RedisServer, ValkeyServer
 from saverproof_faults.servers.redis_places import Redis, Valkey
@@ -59,10 +60,12 @@ __all__ = [
     "NetworkHarm",
     "NoPlaceError",
     "PgBouncer",
+    "PgBouncerSchemas",
     "PgBouncerServer",
     "Places",
     "PooledPostgres",
     "Postgres",
+    "PostgresSchemas",
     "PostgresServer",
     "Redis",
     "RedisServer",

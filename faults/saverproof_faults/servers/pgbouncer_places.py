@@ -19,7 +19,7 @@ from saverproof_faults.servers.kinds import (
 from saverproof_faults.servers.pgbouncer import PgBouncerServer, PooledPostgres
 from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.postgres_places import QUICK, Databases, Postgres, connected
-from saverproof_faults.servers.server import ServerUnavailable
+from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 _CONSOLE = "pgbouncer"
 """The name of the database by which a PgBouncer takes orders."""
@@ -51,22 +51,24 @@ class PgBouncer(Postgres):
         ):
             yield PooledPostgres(pooler)
 
-    @contextmanager
-    def places(self, dsn: str) -> Iterator[Places]:
-        self._check_pooler(dsn)
-        with closing(Databases(dsn, connected(dsn, self.title))) as places:
-            self.check(places)
-            yield places
+    def places(self, dsn: str) -> AbstractContextManager[Places]:
+        self.check_pooler(dsn)
+        return self.databases(dsn)
+
+    def places_in(self, server: RunningServer, dsn: str) -> AbstractContextManager[Places]:
+        return self.databases_in(server, dsn)
 
     @contextmanager
-    def places_in(self, server: RunningServer, dsn: str) -> Iterator[Places]:
+    def databases_in(self, server: RunningServer, dsn: str) -> Iterator[Databases]:
+        """Return the databases of a private server behind the pooler at ``dsn``."""
         assert isinstance(server, PooledPostgres)
         direct = server.pooler.behind.url
-        with closing(_Pooled(direct, connected(direct, self.title), server.pooler, dsn)) as places:
-            self.check(places)
-            yield places
+        connection = connected(direct, self.title)
+        with closing(_Pooled(direct, connection, server.pooler, dsn)) as databases:
+            self.check(databases)
+            yield databases
 
-    def _check_pooler(self, dsn: str) -> None:
+    def check_pooler(self, dsn: str) -> None:
         """Check that a pooler in transaction mode is there, as far as its user may ask.
 
         Raises:
@@ -126,6 +128,14 @@ class _Pooled(Databases):
             super()._end_sessions(name)
             with suppress(console.Error):
                 console.execute(f"RESUME {name}")
+
+    def end_sessions_of(self, client: str) -> None:
+        with self._console() as console:
+            # When the pooler answers, it has passed on what clients had sent before.
+            console.execute("SHOW VERSION")
+        # Whoever comes next gets a session that rests, whoever had it before.
+        if not self._end("application_name = %s AND state <> 'idle'", client):
+            raise ServerError("behind a pooler a client has no session but in a transaction")
 
     def _opened(self, name: str) -> str:
         self._begin_sessions(name)

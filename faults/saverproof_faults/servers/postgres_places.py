@@ -96,21 +96,29 @@ class Postgres(ServerKind):
         with PostgresServer(scratch=scratch, settings=QUICK) as server:
             yield server
 
-    @contextmanager
-    def places(self, dsn: str) -> Iterator[Places]:
-        with closing(Databases(dsn, connected(dsn, self.title))) as places:
-            self.check(places)
-            yield places
+    def places(self, dsn: str) -> AbstractContextManager[Places]:
+        return self.databases(dsn)
 
-    def check(self, places: Databases) -> None:
+    @contextmanager
+    def databases(self, dsn: str) -> Iterator[Databases]:
+        """Return the databases of the server at ``dsn`` as places, for the length of a block.
+
+        Raises:
+            ServerUnavailable: as ``places`` does.
+        """
+        with closing(Databases(dsn, connected(dsn, self.title))) as databases:
+            self.check(databases)
+            yield databases
+
+    def check(self, databases: Databases) -> None:
         """Raise an error if the server is too old.
 
         Raises:
             ServerUnavailable: it is.
         """
-        if places.number < self.oldest * 10_000:
+        if databases.number < self.oldest * 10_000:
             raise ServerUnavailable(
-                f"PostgreSQL at {where(places.dsn)}: found version {places.version}, "
+                f"PostgreSQL at {where(databases.dsn)}: found version {databases.version}, "
                 f"expected {self.oldest} or newer"
             )
 
@@ -177,7 +185,7 @@ class Databases:
         self._end_sessions(name)
         self._connection.execute(f"ALTER DATABASE {name} RENAME TO {new}")
         times = self._times.pop(name, 1)
-        with self._inside(new) as connection:
+        with self.inside(new) as connection:
             connection.execute(_EMPTY)
             left = connection.execute(f"{_LEFT} UNION ALL {_SETTINGS}").fetchall()
         if left or times >= _TIMES:
@@ -190,11 +198,23 @@ class Databases:
         self._end_sessions(name)
 
     def _end_sessions(self, name: str) -> None:
-        self._connection.execute(
-            f"SELECT pg_terminate_backend(pid{self._patience}) FROM pg_stat_activity "
-            "WHERE datname = %s",
-            (name,),
+        self._end("datname = %s", name)
+
+    def end_sessions_of(self, client: str) -> None:
+        """End the sessions of clients with this application_name, and wait for that.
+
+        Raises:
+            ServerError: they cannot be ended.
+        """
+        self._end("application_name = %s", client)
+
+    def _end(self, which: str, value: str) -> int:
+        """End sessions, and return how many there were."""
+        ended = self._connection.execute(
+            f"SELECT pg_terminate_backend(pid{self._patience}) FROM pg_stat_activity WHERE {which}",
+            (value,),
         )
+        return len(ended.fetchall())
 
     def reconnect(self) -> None:
         self.close()
@@ -205,22 +225,21 @@ class Databases:
         self._connection.close()
 
     def watch_writes(self, name: str) -> None:
-        with self._inside(name) as connection:
+        with self.inside(name) as connection:
             postgres_writes.watch(connection)
 
     def written(self, name: str) -> list[str]:
-        with self._inside(name) as connection:
+        with self.inside(name) as connection:
             return postgres_writes.written(connection)
 
     def fail_write(self, name: str, number: int, how: Way, what: str) -> None:
-        with self._inside(name) as connection:
+        with self.inside(name) as connection:
             postgres_writes.fail(connection, number, how)
 
     def has_failed(self, name: str) -> bool:
-        with self._inside(name) as connection:
+        with self.inside(name) as connection:
             return postgres_writes.has_failed(connection)
 
-    def _inside(self, name: str) -> AbstractContextManager[Any]:
-        """Connect to a place for the length of a block."""
-        connection: AbstractContextManager[Any] = self._connect(within(self.dsn, name))
-        return connection
+    def inside(self, name: str) -> Any:
+        """Return a connection to a place, which is closed when a block of it ends."""
+        return self._connect(within(self.dsn, name))

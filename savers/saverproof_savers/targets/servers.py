@@ -15,6 +15,7 @@ from saverproof import (
     MariaDB,
     PgBouncer,
     Postgres,
+    PostgresSchemas,
     Redis,
     RedisStack,
     ServerKind,
@@ -88,6 +89,18 @@ def langgraph_postgres_pgbouncer(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]
         dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row
     ) as connection:
         saver = PostgresSaver(connection)
+        saver.setup()
+        yield saver
+
+
+@_on(PostgresSchemas(), "langgraph-postgres-search-path")
+@contextlib.contextmanager
+def langgraph_postgres_search_path(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver in a tenant's schema, which the DSN makes the search_path: it
+    # has no setting for that; sync API.
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    with PostgresSaver.from_conn_string(dsn) as saver:
         saver.setup()
         yield saver
 
