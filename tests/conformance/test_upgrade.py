@@ -18,6 +18,7 @@ from tests.wrong_savers.upgrades import Later, OldMetadataForgotten
 
 from saverproof import target
 from saverproof.contracts.registry import contracts
+from saverproof.contracts.tables.upgrade import READS_OLD_DATA
 from saverproof.families.answer import Status
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.families.tally import Tally
@@ -44,11 +45,18 @@ class Releases:
         facts["upgrade_from"] = [asdict(Release("plain", "1.0", str(old)))]
         self.plan = ItemPlan({}, facts, "upgrade", "sync", "quick", 0, folder=str(folder))
 
-    def judged(self) -> Outcome:
-        """What comes of a few programs."""
+    def judged(self, only: str = "") -> Outcome:
+        """What comes of a few programs, by all contracts or by one alone."""
+        return self.judged_with_notes(only)[0]
+
+    def judged_with_notes(self, only: str = "") -> tuple[Outcome, list[str]]:
+        """The same, and the lines on the item as a whole."""
         tally = Tally(self.plan)
+        for contract in contracts("upgrade"):
+            if only not in ("", contract.id):
+                tally.rule_out(contract.id, "not asked for")
         UpgradeJudging(self.plan, kept, tally, PROGRAMS).run()
-        return tally.outcome()
+        return tally.outcome(), tally.notes
 
 
 @pytest.fixture
@@ -121,7 +129,7 @@ class SetsUpNoMore(Later):
 def test_a_set_up_of_which_nothing_is_learnt_is_not_held(
     saver: Any, old: Any, why: str, releases: Installs
 ) -> None:
-    outcome = releases(saver, old).judged()
+    outcome = releases(saver, old).judged(SET_UP)
     assert not outcome.findings
     assert SET_UP not in outcome.checked
     assert re.search(why, outcome.unexercised[SET_UP])
@@ -129,7 +137,7 @@ def test_a_set_up_of_which_nothing_is_learnt_is_not_held(
 
 def test_what_was_recorded_is_played_again_by_the_release_in_the_cache(releases: Installs) -> None:
     wrong = releases(OldMetadataForgotten)
-    (found,) = wrong.judged().findings
+    (found,) = wrong.judged(READS_OLD_DATA.id).findings
     again = replay(wrong.plan, kept, found.contract, found.program)
     assert (again.status, again.said) == (Status.FAILING, found.summary)
     mended = releases(Later)

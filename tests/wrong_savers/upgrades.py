@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 
 from saverproof.mistakes.reference.store import Blob, CheckpointRow, WriteRow
 from tests.reference.database import TABLES, Database
-from tests.reference.sqlite import SqliteReference
+from tests.reference.sqlite import WRITE, SqliteReference
 from tests.wrong_savers.registry import wrong
 
 FIRST_READ = "upgrade/first-read-waits-for-nobody"
@@ -134,6 +134,24 @@ class NewFormat(Later):
         return super()._tuple(
             replace(row, checkpoint=(kind.removeprefix(_MARK), data)), blobs, writes
         )
+
+
+@wrong("upgrade/graph-resumes", "channel versions begin anew after those of an older release")
+class VersionsBeginAnew(Later):
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        is_own = str(current).endswith(".2")
+        return f"{super().get_next_version(current if is_own else None, channel)}.2"
+
+
+@wrong("upgrade/graph-resumes", "special writes of an older release are not replaced")
+class OldAnswersStay(Later):
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:
+        if not self.database.is_old:
+            super()._insert_writes(place, rows)
+            return
+        for row in rows:
+            values = (row.task_id, row.index, row.channel, *row.value, row.path)
+            self.database.run(f"INSERT OR IGNORE {WRITE}", *place, *values)
 
 
 @wrong("upgrade/settings", "a type is stored without its cipher, and has today's when it is read")

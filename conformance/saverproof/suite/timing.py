@@ -70,7 +70,7 @@ _DEFAULT: Mapping[str, Cost] = {
     "atomicity": Cost(9.0, 17_400, 1_650),
     "durability": Cost(6.5, 6_600, 690),
     "concurrency": Cost(7.0, 1_100, 67),
-    "upgrade": Cost(20.0, 14_000, 60),
+    "upgrade": Cost(24.0, 17_000, 90),
 }
 """The cost of each family through one API, at the default profile."""
 _QUICK = {

@@ -51,6 +51,32 @@ WRITES_ON_OLD_DATA = Contract(
     durable=True,
 )
 
+GRAPH_RESUMES = Contract(
+    id="upgrade/graph-resumes",
+    statement=(
+        "A graph that stopped under an older release, at a question, at a node that failed or by a "
+        "kill between two steps, goes on under this one: it ends as a run that did not stop, and "
+        "no node that was done runs again."
+    ),
+    # What stopped is taken up by what get_tuple returns alone: the pending writes of nodes that are
+    # done, the answers given so far, and versions that are to be followed by higher ones.
+    source=(
+        "`langgraph.types.interrupt`, which may wait for any time; `langgraph.pregel.Pregel`, "
+        "which takes a thread up by its pending writes and channel versions; every official saver "
+        "keeps it"
+    ),
+    wrong="channel versions of the new release begin anew, below those of the old one",
+    matters=(
+        "Whoever is asked before an update and answers after it gets nothing done, or has what was "
+        "done already, such as a payment, done twice."
+    ),
+    fix=(
+        "Let channel versions of older releases be followed by higher ones, and let special writes "
+        "such as `__resume__` replace what an older release has stored for them."
+    ),
+    durable=True,
+)
+
 FIRST_READ_WAITS_FOR_NOBODY = Contract(
     id="upgrade/first-read-waits-for-nobody",
     level=Level.SHOULD,

@@ -13,6 +13,7 @@ from saverproof.families.machines.suiting import able_of
 from saverproof.families.tally import Tally
 from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
+from saverproof.families.upgrade.graph_resumes import STOPPED, resumed
 from saverproof.families.upgrade.handovers import HANDOVERS, compared, shortened
 from saverproof.families.upgrade.openings import NO_OPENING, store_opening
 from saverproof.families.upgrade.programs import programs_of
@@ -20,6 +21,7 @@ from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProc
 from saverproof.families.upgrade.reporting import (
     TwoReleases,
     finding,
+    graph_finding,
     read_finding,
     set_up_finding,
     setting_finding,
@@ -35,6 +37,7 @@ _BEHIND: Mapping[str, tuple[str, ...]] = {
     upgrade.WRITES_ON_OLD_DATA.id: (upgrade.READS_OLD_DATA.id,),
     upgrade.FIRST_READ_WAITS_FOR_NOBODY.id: (upgrade.READS_OLD_DATA.id,),
     upgrade.SETUP_ON_OLD_STORE.id: (upgrade.READS_OLD_DATA.id,),
+    upgrade.GRAPH_RESUMES.id: (upgrade.READS_OLD_DATA.id, upgrade.WRITES_ON_OLD_DATA.id),
     upgrade.ROLLBACK.id: (upgrade.WRITES_ON_OLD_DATA.id,),
     upgrade.OLD_WORKERS_GO_ON.id: (
         upgrade.READS_OLD_DATA.id,
@@ -48,6 +51,7 @@ contract says nothing new.
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id
 SETTINGS = upgrade.SETTINGS.id
+GRAPH_RESUMES = upgrade.GRAPH_RESUMES.id
 REFUSED = "one of the releases refuses what is to be stored, on a store of its own: {}"
 NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
 
@@ -117,6 +121,8 @@ class UpgradeJudging:
                 self._read_first(pair, bench)
             if self._is_to_be_judged(SET_UP, pair):
                 self._set_up(pair, bench)
+            if self._is_to_be_judged(GRAPH_RESUMES, pair):
+                self._resume_graphs(pair, bench)
             if self._is_to_be_judged(SETTINGS, pair):
                 self._change_settings(pair, bench)
             self.tally.operations += sum(player.calls for player in bench.players.values())
@@ -167,8 +173,22 @@ class UpgradeJudging:
         if trouble is not None:
             self._found(SET_UP, set_up_finding(self.plan, pair, trouble))
 
+    def _resume_graphs(self, pair: TwoReleases, bench: ReleaseBench) -> None:
+        untried: list[str] = []
+        for graph in STOPPED.values():
+            try:
+                otherwise = resumed(bench, graph)
+            except NotToBeSeen as why:
+                untried.append(f"a graph that stops {graph.words} {why}")
+                continue
+            self.tally.agreed(GRAPH_RESUMES)
+            self.tally.beat()
+            if otherwise is not None:
+                self._found(GRAPH_RESUMES, graph_finding(self.plan, pair, graph, otherwise))
+                return
+        self._tell_untried(GRAPH_RESUMES, pair, untried, len(STOPPED))
+
     def _change_settings(self, pair: TwoReleases, bench: ReleaseBench) -> None:
-        """Try each change; those that cannot be tried are told."""
         untried: list[str] = []
         with ExitStack() as stack:
             trials = ChangedSettings(bench, stack, pair.new, self.plan.api)
@@ -184,11 +204,17 @@ class UpgradeJudging:
                     shown = trials.shortened(change, seen)
                     self._found(SETTINGS, setting_finding(self.plan, pair, change, *shown))
                     return
-        if len(untried) == len(CHANGES):
-            self.tally.not_exercised([SETTINGS], untried[0])
+        self._tell_untried(SETTINGS, pair, untried, len(CHANGES))
+
+    def _tell_untried(
+        self, name: str, pair: TwoReleases, untried: Sequence[str], count: int
+    ) -> None:
+        """Tell what could not be tried; if nothing could, the contract is not exercised."""
+        if len(untried) == count:
+            self.tally.not_exercised([name], untried[0])
             return
         for text in untried:
-            self.tally.note(f"{SETTINGS}: not tried with {pair.old}: {text}")
+            self.tally.note(f"{name}: not tried with {pair.old}: {text}")
 
     def _found(self, name: str, found: Finding) -> None:
         self._broken.add(name)

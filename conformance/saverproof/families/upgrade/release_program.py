@@ -18,14 +18,15 @@ import re
 import signal
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 EXPRESSION = "$expression"
 """The single key of a JSON object that stands for a value: the expression that makes the value."""
 MOST_SET_UP_S = 45
-"""Seconds for setting a store up in a forked process: longer than drivers wait for a lock, and
-shorter than the kit waits for an answer.
+"""Seconds for what a forked process does, such as setting a store up: longer than drivers wait for
+a lock, and shorter than the kit waits for an answer.
 """
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -40,6 +41,7 @@ class OpenSavers:
         self.names: dict[str, Any] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         self.calls_of_serializers = 0
+        self.modules: dict[str, types.ModuleType] = {}
 
     # -- a saver's life -----------------------------------------------------------------------
 
@@ -174,6 +176,44 @@ class OpenSavers:
         if self.api == "async":
             return list(self.answer_of(_gathered(listing)))
         return list(listing)
+
+    # -- graphs -------------------------------------------------------------------------------
+
+    def graph(self, name: str, text: str, kind: str, part: str, log: str) -> dict[str, str]:
+        """Play a part of a graph that stops in between, and return what is shown: texts by names.
+        ``text`` is the module that plays it.
+        """
+        play = self.module_of(text).play
+        shown = self.answer_of(play(self.savers[name], self.api, kind, part, log))
+        return {key: text_of(value) for key, value in (shown or {}).items()}
+
+    def killed_graph(
+        self, opening: Mapping[str, Any], path: str, dsn: str, text: str, kind: str, log: str
+    ) -> bool:
+        """Play the first part of a graph in a process that a node of it kills. Return whether it
+        was killed.
+        """
+        self.module_of(text)
+        child = os.fork()
+        if child == 0:
+            # A lock that another thread held at the fork is never released: end, and not wait.
+            signal.alarm(MOST_SET_UP_S)
+            with contextlib.suppress(BaseException):
+                self.loop = None
+                self.open("dying", opening, path, dsn)
+                self.graph("dying", text, kind, "before", log)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+    def module_of(self, text: str) -> Any:
+        """Return the module of a text. LangGraph looks its classes up by its name."""
+        if text not in self.modules:
+            module = types.ModuleType(f"saverproof_sent_{len(self.modules)}")
+            sys.modules[module.__name__] = module
+            exec(text, module.__dict__)
+            self.modules[text] = module
+        return self.modules[text]
 
     # -- setting up, and dying of it ----------------------------------------------------------
 

@@ -10,12 +10,20 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
+from saverproof.families.upgrade.graph_resumes import STOPPED, resumed
 from saverproof.families.upgrade.handovers import HANDOVERS, compared
-from saverproof.families.upgrade.judging import FIRST_READ, REFUSED, SETTINGS, bench_of
+from saverproof.families.upgrade.judging import (
+    FIRST_READ,
+    GRAPH_RESUMES,
+    REFUSED,
+    SETTINGS,
+    bench_of,
+)
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
 from saverproof.families.upgrade.reporting import (
     TwoReleases,
     finding,
+    graph_finding,
     read_finding,
     set_up_finding,
     setting_finding,
@@ -62,6 +70,14 @@ def _again(
     if contract == FIRST_READ:
         raised = first_read(bench)
         return read_finding(plan, pair, raised) if raised else None
+    if contract == GRAPH_RESUMES:
+        graph = STOPPED.get(str(data.get("graph")))
+        if graph is None:
+            raise ValueError(
+                f"graph: found {data.get('graph')!r:.60}, expected one of {[*STOPPED]}"
+            )
+        otherwise = resumed(bench, graph)
+        return graph_finding(plan, pair, graph, otherwise) if otherwise else None
     if contract == SETTINGS:
         return _changed_again(plan, pair, bench, data)
     alone = Alone.of(bench, PROGRAMS)

@@ -8,6 +8,7 @@ from typing import Any
 
 from saverproof.contracts.tables import upgrade
 from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.upgrade.graph_resumes import OtherwiseResumed, StoppedGraph
 from saverproof.families.upgrade.handovers import HANDOVERS
 from saverproof.families.upgrade.programs import written
 from saverproof.families.upgrade.setting_up import Trouble
@@ -96,6 +97,29 @@ def setting_finding(
         observed=odd.observed[:_WIDTH],
         steps=tuple(_steps(names, handover, odd)),
         program=pair.as_data(change=change.name, program=to_json(odd.program)),
+        reproducer="",
+    )
+
+
+def graph_finding(
+    plan: ItemPlan, pair: TwoReleases, graph: StoppedGraph, otherwise: OtherwiseResumed
+) -> Finding:
+    """Return the finding of a graph that goes on otherwise under the installed release."""
+    return Finding(
+        contract=upgrade.GRAPH_RESUMES.id,
+        api=plan.api,
+        phase=_PHASE,
+        summary=(
+            f"a graph that stopped under {pair.old} {graph.words} goes on otherwise under "
+            f"{pair.new}: {otherwise.what}"
+        )[:_WIDTH],
+        expected=f"{otherwise.what}: {otherwise.expected}"[:_WIDTH],
+        observed=otherwise.observed[:_WIDTH],
+        steps=(
+            f"{pair.old}: run a graph of plan, tidy, stop and finish, until it stops {graph.words}",
+            f"{pair.new}: open the store, and go on with the graph",
+        ),
+        program=pair.as_data(graph=graph.kind),
         reproducer="",
     )
 

@@ -1,4 +1,4 @@
-"""A change of serializer, encryption or strictness loses nothing in silence."""
+"""Contracts on updates, one at a time: what a change of settings loses, and how graphs go on."""
 
 from __future__ import annotations
 
@@ -11,35 +11,28 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from tests.conformance.test_upgrade import Releases
 from tests.conformance.upgrade_support import kept
 from tests.reference.sqlite import SqliteReference
-from tests.wrong_savers.upgrades import CipherOfToday, Later
+from tests.wrong_savers.upgrades import CipherOfToday, Later, OldAnswersStay
 
-from saverproof.contracts.registry import contracts
 from saverproof.families.answer import Status
 from saverproof.families.items import Outcome
-from saverproof.families.tally import Tally
-from saverproof.families.upgrade.judging import SETTINGS, UpgradeJudging
+from saverproof.families.upgrade.graph_resumes import STOPPED
+from saverproof.families.upgrade.judging import GRAPH_RESUMES, SETTINGS
 from saverproof.families.upgrade.replay import replay
 from saverproof.mistakes.reference.store import Blob
-from saverproof.programs.small import TWO_WRITES
 
-Judged = Callable[[Any], tuple[Outcome, list[str]]]
+Judged = Callable[..., tuple[Outcome, list[str]]]
 
 
 @pytest.fixture
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
-    """Judges a saver by the one contract, as the release after the plain one."""
+    """Judges a saver by one contract, as the release after another one."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    def judge(saver: Any) -> tuple[Outcome, list[str]]:
-        made = Releases(tmp_path, saver, SqliteReference)
+    def judge(only: str, saver: Any, old: Any = SqliteReference) -> tuple[Outcome, list[str]]:
+        made = Releases(tmp_path, saver, old)
         monkeypatch.syspath_prepend(made.new)
-        tally = Tally(made.plan)
-        for contract in contracts("upgrade"):
-            if contract.id != SETTINGS:
-                tally.rule_out(contract.id, "not asked for")
-        UpgradeJudging(made.plan, kept, tally, [TWO_WRITES]).run()
-        return tally.outcome(), tally.notes
+        return made.judged_with_notes(only)
 
     return judge
 
@@ -75,13 +68,13 @@ class KeepsItsSerializer(Later):
 
 
 def test_a_saver_that_says_what_it_cannot_read_is_right(judged: Judged) -> None:
-    outcome, _ = judged(RefusesWhatAnotherSerializerStored)
+    outcome, _ = judged(SETTINGS, RefusesWhatAnotherSerializerStored)
     assert not outcome.findings
     assert SETTINGS in outcome.checked
 
 
 def test_a_change_that_never_comes_to_the_saver_is_told(judged: Judged) -> None:
-    outcome, notes = judged(KeepsItsSerializer)
+    outcome, notes = judged(SETTINGS, KeepsItsSerializer)
     assert not outcome.findings
     assert any(
         "encryption: the saver called no serializer that was given to it" in n for n in notes
@@ -91,7 +84,7 @@ def test_a_change_that_never_comes_to_the_saver_is_told(judged: Judged) -> None:
 def test_a_change_is_played_again(
     judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome, _ = judged(CipherOfToday)
+    outcome, _ = judged(SETTINGS, CipherOfToday)
     (found,) = outcome.findings
     assert "never encrypted" in found.observed
     assert found.program["change"] == "encryption-on"
@@ -102,3 +95,32 @@ def test_a_change_is_played_again(
     assert replay(mended.plan, kept, SETTINGS, found.program).status is Status.FIXED
     with pytest.raises(ValueError, match=r"^change: found 'sideways', expected one of \['encry"):
         replay(plan, kept, SETTINGS, {**found.program, "change": "sideways"})
+
+
+class ForgetsAnswers(SqliteReference):
+    """An old release whose graphs do not go on under itself either."""
+
+    def _stored_writes(self, row: Any) -> Any:
+        return [one for one in super()._stored_writes(row) if one.channel != "__resume__"]
+
+
+def test_a_graph_that_does_not_go_on_anywhere_is_no_matter_of_updates(judged: Judged) -> None:
+    outcome, notes = judged(GRAPH_RESUMES, Later, ForgetsAnswers)
+    assert not outcome.findings
+    assert outcome.checked[GRAPH_RESUMES] == len(STOPPED) - 1
+    assert any(
+        "three questions goes otherwise where plain 1.0 plays both parts" in n for n in notes
+    )
+
+
+def test_a_graph_goes_on_again(
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, _ = judged(GRAPH_RESUMES, OldAnswersStay)
+    (found,) = outcome.findings
+    assert found.program["graph"] == "asked-often"
+    mended = Releases(tmp_path / "mended", Later, SqliteReference)
+    monkeypatch.syspath_prepend(mended.new)
+    assert replay(mended.plan, kept, GRAPH_RESUMES, found.program).status is Status.FIXED
+    with pytest.raises(ValueError, match=r"^graph: found 'round', expected one of \['asked', "):
+        replay(mended.plan, kept, GRAPH_RESUMES, {**found.program, "graph": "round"})

@@ -1,0 +1,153 @@
+"""Has a graph stop under one release, and go on under another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.upgrade import graphs
+from saverproof.families.upgrade.first_read import NotToBeSeen
+from saverproof.families.upgrade.release_process import ReleaseRaised, where
+from saverproof.families.upgrade.release_program import text_of
+from saverproof.families.upgrade.trials import NOTHING, ReleaseBench, Which
+from saverproof.savers.workspace import Workspace
+
+OWN_TROUBLE = "goes otherwise where {} plays both parts: {}"
+NOT_KILLED = "the node that kills its process was not come to"
+RAISED = "an exception"
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedGraph:
+    """A graph that stops in the middle, and what shows when it goes on.
+
+    ``words`` say at what it stops. ``waits_for`` are its questions then, ``notes`` what an
+    uninterrupted run leaves, ``began`` how often the node begins at which it stops, and ``rounds``
+    how often all others do.
+    """
+
+    kind: str
+    words: str
+    waits_for: tuple[str, ...]
+    notes: tuple[str, ...]
+    began: int = 3
+    rounds: int = 2
+    inner: tuple[str, ...] = ()
+    is_killed: bool = False
+
+    @property
+    def expected(self) -> dict[str, str]:
+        """What is shown when it goes on, as texts by names."""
+        others = dict.fromkeys(("plan", "tidy", "finish", *self.inner), self.rounds)
+        shown: Mapping[str, Any] = {
+            "what it waits for": [*self.waits_for],
+            "nodes that are next": ["stop"],
+            "its notes at the end": [*self.notes],
+            "nodes that are left": [],
+            "how often each node began": {**others, "stop": self.began},
+        }
+        return {name: text_of(value) for name, value in shown.items()}
+
+
+_AGAIN = ("plan", "stop", "tidy", "finish")
+"""The notes of a round in which two nodes run at once: they are in the order of their names."""
+_IN_LINE = ("plan", "tidy", "stop", "finish")
+_ONE, _TWO = "question 1", "question 2"
+STOPPED: Mapping[str, StoppedGraph] = {
+    graph.kind: graph
+    for graph in (
+        StoppedGraph(
+            *("asked", "at a question, beside a node that is done", (_ONE,)),
+            ("begin", "plan", "stop answer 1", "tidy", "finish", *_AGAIN),
+        ),
+        StoppedGraph(
+            *("asked-often", "at the second of a node's three questions", (_TWO,)),
+            ("begin", "plan", "stop answer 1 answer 2 answer 3", "tidy", "finish", *_AGAIN),
+            began=5,
+        ),
+        StoppedGraph(
+            *("subgraph", "at a question in a subgraph", (_ONE,)),
+            # A subgraph gives back all the notes that it was given, and its own.
+            ("begin", "plan", "begin", "plan", "prepare", "stop answer 1", "tidy", "finish"),
+            began=2,
+            rounds=1,
+            inner=("prepare",),
+        ),
+        StoppedGraph(
+            *("failed", "at a node that fails", ()),
+            ("begin", *_IN_LINE, *_IN_LINE),
+        ),
+        StoppedGraph(
+            *("killed", "between two steps, by a kill of its process", ()),
+            ("begin", *_IN_LINE, *_IN_LINE),
+            is_killed=True,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OtherwiseResumed:
+    """What shows otherwise when a graph goes on."""
+
+    what: str
+    expected: str
+    observed: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.observed}"
+
+
+def resumed(bench: ReleaseBench, graph: StoppedGraph) -> OtherwiseResumed | None:
+    """Return what shows otherwise when the new release goes on with a graph of the old one.
+
+    Raises:
+        NotToBeSeen: so it does where one of the releases plays both parts.
+    """
+    for role in Which:
+        if own := _played(bench, graph, role, role):
+            release = bench.players[role].release
+            raise NotToBeSeen(OWN_TROUBLE.format(release, own))
+    return _played(bench, graph, Which.OLD, Which.NEW)
+
+
+def _played(
+    bench: ReleaseBench, graph: StoppedGraph, first: Which, second: Which
+) -> OtherwiseResumed | None:
+    text = Path(graphs.__file__).read_text(encoding="utf-8")
+    with bench.store() as at:
+        # Beside the store: a saver may look at all files of its folder.
+        log = at.path.with_name(f"{at.path.name}.log")
+        given = {"text": text, "kind": graph.kind, "log": str(log)}
+        try:
+            if not _stopped(bench, graph, first, at, given):
+                return OtherwiseResumed("the first part", "a killed process", NOT_KILLED)
+            with bench.opened((second,), at) as name:
+                shown = bench.players[second].ask("graph", name=name, part="after", **given)
+        except ReleaseRaised as refusal:
+            return OtherwiseResumed(RAISED, "none", str(refusal))
+        finally:
+            log.unlink(missing_ok=True)
+    for what, expected in graph.expected.items():
+        observed = shown.get(what, NOTHING)
+        if observed != expected:
+            return OtherwiseResumed(what, expected, observed)
+    return None
+
+
+def _stopped(
+    bench: ReleaseBench,
+    graph: StoppedGraph,
+    role: Which,
+    at: Workspace,
+    given: Mapping[str, str],
+) -> bool:
+    """Play the first part; return False if a process was to be killed and was not."""
+    player = bench.players[role]
+    if graph.is_killed:
+        return bool(player.ask("killed_graph", **where(bench.opening, at), **given))
+    with bench.opened((role,), at) as name:
+        player.ask("graph", name=name, part="before", **given)
+    return True
