@@ -130,8 +130,6 @@ class ChangedSettings:
         """
         old = self._alone(ALL_OLD, change.before)
         new = self._alone(ALL_NEW, change.after)
-        if change.after.environment and old == new:
-            raise NotToBeSeen(NO_DIFFERENCE)
         fitting = [
             number
             for number, (before, after) in enumerate(zip(old, new, strict=True))
@@ -140,6 +138,8 @@ class ChangedSettings:
         if not fitting:
             raised = (text for shown in (*old, *new) for text in _raised(shown).values())
             raise NotToBeSeen(OWN_TROUBLE.format(next(raised)))
+        if change.after.environment and old == new:
+            raise NotToBeSeen(NO_DIFFERENCE)
         return fitting
 
     def _alone(self, handover: Handover, setting: StorageSetting) -> list[ProgramFacts]:
