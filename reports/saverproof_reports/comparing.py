@@ -68,9 +68,10 @@ def differences(old: Report, new: Report) -> Iterator[SettingDifference]:
         yield from _differing(what, old["run"][what], new["run"][what])
     for what in ("python", "platform"):
         yield from _differing(what, old["environment"][what], new["environment"][what])
-    before, after = old["environment"]["packages"], new["environment"]["packages"]
-    for name in {**before, **after}:
-        yield from _differing(name, before.get(name, "none"), after.get(name, "none"))
+    for what in ("packages", "variables"):
+        before, after = (one["environment"].get(what, {}) for one in (old, new))
+        for name in {**before, **after}:
+            yield from _differing(name, before.get(name, "none"), after.get(name, "none"))
     endings = {True: "complete", False: "cut short"}
     yield from _differing("run", endings[old["complete"]], endings[new["complete"]])
 

@@ -215,7 +215,9 @@ def _undecided(contracts: list[Mapping[str, Any]]) -> str:
 
 def _environment(report: Mapping[str, Any]) -> str:
     environment, run = report["environment"], report["run"]
-    packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
+    versions = [f"{name} {version}" for name, version in environment["packages"].items()]
+    variables = [f"{name}={value}" for name, value in environment.get("variables", {}).items()]
+    packages = ", ".join([*versions, *variables])
     command = f"  \n{code(run['command'])}" if run.get("command") else ""
     return (
         f"<sub>Profile {plain(run['profile'])}, seed {run['seed']}, {run['duration_s']:.1f} s, "

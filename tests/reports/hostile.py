@@ -59,6 +59,7 @@ def hostile_events() -> list[dict[str, Any]]:
     }
     run, (saver, *items) = run_event(command=NASTY), saver_events(NASTY, findings, sections)
     run["environment"] = {"python": NASTY, "platform": HUGE, "packages": {NASTY: HUGE}}
+    run["environment"]["variables"] = {NASTY: HUGE}
     saver["saver"] |= {"class": HUGE, "distribution": NASTY, "version": NASTY}
     saver["contracts"][0] |= {"statement": NASTY, "source": HUGE, "link": "javascript:alert(1)"}
     items[0]["unknown"] = {"interface/complete": NASTY}

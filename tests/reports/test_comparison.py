@@ -155,12 +155,14 @@ def test_reports_without_a_saver_in_common_are_refused() -> None:
 def test_other_settings_and_versions_are_said() -> None:
     new = report(profile="deep")
     new["environment"]["packages"] |= {"langgraph-checkpoint": "5.0.0", "extra": "1"}
+    new["environment"]["variables"] = {"LANGGRAPH_STRICT_MSGPACK": "true"}
     new["complete"] = False
     text = comparison_text(compare(report(), new))
     for said in (
         "different profile: default → deep",
         "different langgraph-checkpoint: 4.3.2 → 5.0.0",
         "different extra: none → 1",
+        "different LANGGRAPH_STRICT_MSGPACK: none → true",
         "different run: complete → cut short",
     ):
         assert said in text

@@ -20,6 +20,7 @@ SAVERS = {
     "plainredis": "redis-server",
     "valkey": "valkey-server",
     "langgraph-postgres": "postgres",
+    "langgraph-postgres-pgbouncer": "pgbouncer",
     "langgraph-mysql": "mariadbd",
 }
 """Targets, and the program of their server."""

@@ -20,6 +20,17 @@ def ordered_alike() -> dict[str, str]:
     return {"PYTHONHASHSEED": "0", **os.environ}
 
 
+_OF_LANGGRAPH = ("LANGGRAPH_STRICT_MSGPACK",)
+"""Variables by which LangGraph reads what is stored in another way."""
+
+
+def set_for_langgraph() -> dict[str, str]:
+    """Return the environment variables of LangGraph that change what a saver has to give back, as
+    far as they are set.
+    """
+    return {name: os.environ[name] for name in _OF_LANGGRAPH if name in os.environ}
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The working folder and import path of a run, which every child process takes over.

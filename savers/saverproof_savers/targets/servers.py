@@ -93,6 +93,24 @@ def langgraph_postgres_pgbouncer(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]
         yield saver
 
 
+@_on(PgBouncer(), "langgraph-postgres-pgbouncer-async")
+@contextlib.asynccontextmanager
+async def langgraph_postgres_pgbouncer_async(
+    dsn: str,
+) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver behind PgBouncer in transaction mode, async API.
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from psycopg import AsyncConnection
+    from psycopg.rows import dict_row
+
+    async with await AsyncConnection.connect(
+        dsn, autocommit=True, prepare_threshold=None, row_factory=dict_row
+    ) as connection:
+        saver = AsyncPostgresSaver(connection)
+        await saver.setup()
+        yield saver
+
+
 @_on(PostgresSchemas(), "langgraph-postgres-search-path")
 @contextlib.contextmanager
 def langgraph_postgres_search_path(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from saverproof.errors import one_line
+from saverproof.process.environment import set_for_langgraph
 from saverproof.process.scratch import remove_scratch
 from saverproof.process.servers import Servers
 from saverproof.run.known.staleness import stale
@@ -104,6 +105,7 @@ class Controlling:
                 "python": platform.python_version(),
                 "platform": platform.platform(),
                 "packages": dict(sorted(packages.items())),
+                **({"variables": variables} if (variables := set_for_langgraph()) else {}),
             },
             "run": {
                 "profile": self._run.profile,
