@@ -106,6 +106,7 @@ EXCEPT = {
     # Nobody comes between the statements of these by chance.
     "read-under-its-own-lock": HELD,
     "file-read-twice": HELD,
+    "filled-late": HELD,
     "copy-of-two-reads": HELD_COPIES,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,

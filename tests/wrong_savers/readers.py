@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
 
+THREADS = "concurrency/threads-lose-nothing"
 PROCESSES = "concurrency/processes-lose-nothing"
 TORN = "concurrency/no-torn-reads"
 INSTANCES = "concurrency/instances-agree"
@@ -186,7 +188,11 @@ class ReaderNeverEnds(SqliteReference):
 # -- linearizable -------------------------------------------------------------------------
 
 
-@wrong(ORDER, "the cache is cleared before the write, and a read meanwhile fills it with what was")
+@wrong(
+    ORDER,
+    "the cache is cleared before the write, and a read meanwhile fills it with what was",
+    also={THREADS},
+)
 class ClearedTooEarly(SqliteReference):
     way_to_the_store_s = 0.002
     """So that it does not hang on luck whether a read comes between."""
@@ -232,6 +238,49 @@ class ClearedTooEarly(SqliteReference):
     def prune(self, thread_ids: Any, *, strategy: str = "keep_latest") -> None:
         self._cache().clear()
         super().prune(thread_ids, strategy=strategy)
+
+
+@wrong(THREADS, "a read that is slow puts what it read into the cache when that has been cleared")
+class FilledLate(InThreads, ClearedTooEarly):
+    def _find(self, config: Any) -> Any:
+        return SqliteReference._find(self, config)
+
+    def get_tuple(self, config: Any) -> Any:
+        if self._asked_id(config) is not None:
+            return super().get_tuple(config)
+        key = (self._thread_of(config), self._get_ns(config))
+        cache = self._cache()
+        if key in cache:
+            return copy.deepcopy(cache[key])
+        found = super().get_tuple(config)
+        cache[key] = copy.deepcopy(found)
+        return found
+
+    def put_writes(self, *args: Any, **options: Any) -> None:
+        self._then_cleared(SqliteReference.put_writes, *args, **options)
+
+    def put(self, *args: Any, **options: Any) -> Any:
+        return self._then_cleared(SqliteReference.put, *args, **options)
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._then_cleared(SqliteReference.delete_thread, thread_id)
+
+    def delete_for_runs(self, run_ids: Any) -> None:
+        self._then_cleared(SqliteReference.delete_for_runs, run_ids)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self._then_cleared(SqliteReference.copy_thread, source_thread_id, target_thread_id)
+
+    def prune(self, thread_ids: Any, *, strategy: str = "keep_latest") -> None:
+        self._then_cleared(SqliteReference.prune, thread_ids, strategy=strategy)
+
+    def _then_cleared(self, change: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        try:
+            return change(self, *args, **options)
+        finally:
+            cache = self._cache()
+            for key in {*cache} - {"version"}:
+                cache.pop(key, None)
 
 
 # -- iteration-does-not-block -------------------------------------------------------------

@@ -46,6 +46,7 @@ from tests.wrong_savers.readers import (
     CacheOfTheInstance,
     ClearedTooEarly,
     FileReadTwice,
+    FilledLate,
     ListCountsFromTheNewest,
     ListHoldsATransaction,
     ListHoldsTheLock,
@@ -122,6 +123,23 @@ def test_a_read_fills_a_cache_that_was_cleared_too_early(tmp_path: Path) -> None
 
     with mock.patch.object(SqliteReference, "put", late):
         probe.put(3, parent=2)
+    assert probe.id_of() == 2
+
+
+def test_a_slow_read_fills_a_cache_that_was_cleared(tmp_path: Path) -> None:
+    probe = prepared(Probe(opening(FilledLate), tmp_path, "sync"))
+    get_tuple = SqliteReference.get_tuple
+
+    def slow(self: Any, config: Any) -> Any:
+        found = get_tuple(self, config)
+        if not ran:
+            ran.append(True)
+            probe.put(3, parent=2)
+        return found
+
+    ran: list[bool] = []
+    with mock.patch.object(SqliteReference, "get_tuple", slow):
+        assert probe.id_of() == 2
     assert probe.id_of() == 2
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from saverproof.families.concurrency.held_reading import CHANGES
 from saverproof.families.concurrency.holding import AWAIT, HoldPoint
+from saverproof.families.concurrency.reading_again import CHANGES as OF_ONE_SAVER
 from saverproof.families.concurrency.records import OperationKind
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.identifiers import task_id
@@ -32,10 +33,7 @@ def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
     A place is a line's text, and its number among the lines with that text: so an edit elsewhere in
     the file does not move the place.
     """
-    place = decode(HoldPoint, scene["place"])
     made = {operation.kind for operation in CHANGES[scene["change"]]}
-    texts = [one.strip() for one in linecache.getlines(place.file)]
-    text = texts[place.line - 1] if place.file != AWAIT else ""
     return {
         "copies": scene["read"] == OperationKind.COPY,
         "lists": scene["read"] in (OperationKind.LIST, OperationKind.COPY),
@@ -43,6 +41,30 @@ def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
         "deletes": OperationKind.DELETE in made,
         "puts": OperationKind.PUT in made,
         "task": task_id(1),
+        **_place_words(scene),
+    }
+
+
+def read_again_words(scene: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the read that is repeated, the change and the place, for the script."""
+    (made,) = OF_ONE_SAVER[scene["change"]]
+    return {
+        "lists": scene["read"] == OperationKind.LIST,
+        "by_id": scene["read"] == OperationKind.GET,
+        "deletes": made.kind is OperationKind.DELETE,
+        "writes": made.kind is OperationKind.WRITES,
+        "follows": bool(made.parent),
+        "task": task_id(1),
+        "other_task": task_id(2),
+        **_place_words(scene),
+    }
+
+
+def _place_words(scene: Mapping[str, Any]) -> dict[str, Any]:
+    place = decode(HoldPoint, scene["place"])
+    texts = [one.strip() for one in linecache.getlines(place.file)]
+    text = texts[place.line - 1] if place.file != AWAIT else ""
+    return {
         "awaits": place.file == AWAIT,
         "file": quoted("/".join(Path(place.file).parts[-_NAMED:])),
         "text": quoted(text),

@@ -33,16 +33,16 @@ from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
 
 SCENE = "held read"
-_PLACE, _NUMBER = FIRST_OF_ROUNDS, 1
-_BEFORE = (
-    Operation(OperationKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH),
-    Operation(OperationKind.WRITES, _PLACE, _NUMBER, tag=TAGS_EACH + 1, task=100, count=3),
+PLACE, NUMBER = FIRST_OF_ROUNDS, 1
+BEFORE = (
+    Operation(OperationKind.PUT, PLACE, NUMBER, tag=TAGS_EACH),
+    Operation(OperationKind.WRITES, PLACE, NUMBER, tag=TAGS_EACH + 1, task=100, count=3),
 )
-_DELETED = Operation(OperationKind.DELETE, _PLACE)
-_AGAIN = Operation(OperationKind.PUT, _PLACE, _NUMBER, tag=TAGS_EACH + 2)
+DELETED = Operation(OperationKind.DELETE, PLACE)
+_AGAIN = Operation(OperationKind.PUT, PLACE, NUMBER, tag=TAGS_EACH + 2)
 CHANGES = {
-    "deleted": (_DELETED,),
-    "deleted, and put anew": (_DELETED, _AGAIN),
+    "deleted": (DELETED,),
+    "deleted, and put anew": (DELETED, _AGAIN),
     "put again": (_AGAIN,),
 }
 """The changes that another process makes, by their names in a scene."""
@@ -61,19 +61,19 @@ class HeldOperation:
     clears: tuple[Operation, ...] = ()
 
 
-_READS = (
-    HeldOperation(Operation(OperationKind.GET, _PLACE, _NUMBER)),
-    HeldOperation(Operation(OperationKind.LATEST, _PLACE)),
-    HeldOperation(Operation(OperationKind.LIST, _PLACE)),
+READS = (
+    HeldOperation(Operation(OperationKind.GET, PLACE, NUMBER)),
+    HeldOperation(Operation(OperationKind.LATEST, PLACE)),
+    HeldOperation(Operation(OperationKind.LIST, PLACE)),
 )
 _COPY = HeldOperation(
-    Operation(OperationKind.COPY, _PLACE),
+    Operation(OperationKind.COPY, PLACE),
     COPY,
-    (Operation(OperationKind.LIST, copy_of(_PLACE)),),
-    (Operation(OperationKind.DELETE, copy_of(_PLACE)),),
+    (Operation(OperationKind.LIST, copy_of(PLACE)),),
+    (Operation(OperationKind.DELETE, copy_of(PLACE)),),
 )
 _NAMES = {TORN: "reads", COPY: "copies"}
-_HELD = {one.made.kind: one for one in (*_READS, _COPY)}
+_HELD = {one.made.kind: one for one in (*READS, _COPY)}
 
 
 def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> str:
@@ -82,9 +82,9 @@ def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -
 
     Return why not every read could be held between its statements, if so.
     """
-    hows = [how for how, made in CHANGES.items() if able.deletes or _DELETED not in made]
+    hows = [how for how, made in CHANGES.items() if able.deletes or DELETED not in made]
     untried: dict[str, None] = {}
-    for held in _READS:
+    for held in READS:
         untried |= dict.fromkeys(hold(bench, able, record, held, hows, most))
         record.tally.beat()
         if TORN in record.found:
@@ -125,9 +125,9 @@ def hold(
     """
     said = held.made.kind.value
     arguments = {
-        "before": encode(_BEFORE),
+        "before": encode(BEFORE),
         "each": [encode(CHANGES[how]) for how in hows],
-        "ends": encode((_DELETED,) if able.deletes else ()),
+        "ends": encode((DELETED,) if able.deletes else ()),
         "read": encode(held.made),
         "looks": encode(held.looks),
         "clears": encode(held.clears),
@@ -136,7 +136,7 @@ def hold(
     results = _played(bench, arguments)
     for result in reversed(results):
         # Where the changing one could not go on, the reading one was not told more.
-        if why := _not_over(result):
+        if why := not_over(result):
             return [f"{said}: {why}"[:300]]
     value = results[0].value
     if not value["places"]:
@@ -192,7 +192,8 @@ def _played(bench: CallerBench, arguments: Mapping[str, Any]) -> list[TrialResul
         return bench.writers([(part, both) for part in parts])
 
 
-def _not_over(result: TrialResult) -> str:
+def not_over(result: TrialResult) -> str:
+    """Return why a process did not come to the end of its scene; "" if it did."""
     if result.died_by is not DiedBy.FINISHED:
         return result.ending()
     value = result.value
@@ -208,11 +209,12 @@ def _problem(
     return Problem(
         held.contract,
         f"{what} shows parts of several moments, held {place.describe()}",
-        " or ".join(dict.fromkeys(_words(shown) for shown in states)),
-        _words(seen.shown),
+        " or ".join(dict.fromkeys(in_words(shown) for shown in states)),
+        in_words(seen.shown),
         tuple(events),
     )
 
 
-def _words(shown: Any) -> str:
+def in_words(shown: Any) -> str:
+    """Return what a read was shown, for people."""
     return ", ".join(one.describe() for one in shown) or "nothing"

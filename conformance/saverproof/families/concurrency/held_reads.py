@@ -8,13 +8,14 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol, Self
 
 from saverproof.families.concurrency.answering import HERE
 from saverproof.families.concurrency.calling import Caller
@@ -41,6 +42,8 @@ _MOST_BLOCKED = 6
 """How many places are tried at which the change waits for the held read: at each, time passes and
 nothing is seen.
 """
+_READING = ContextVar("_READING", default=False)
+"""Whether a read is being made, here or for what runs here."""
 
 
 @dataclass(slots=True)
@@ -57,24 +60,39 @@ class _Found:
 
 
 @dataclass(slots=True)
-class _HeldReads:
+class HeldReads:
     """Makes the reads of one saver, in a thread of their own, or on its event loop."""
 
     scene: ScenePart
     caller: Caller
     pool: concurrent.futures.Executor
+    is_part: Callable[[], bool]
+    """Whether what runs in the current thread is part of a read."""
     places: HoldPoints = field(default_factory=HoldPoints)
     _tracer: Any = None
 
     @classmethod
     @contextmanager
-    def of(cls, scene: ScenePart, saver: Any) -> Iterator[_HeldReads]:
+    def of(
+        cls, scene: ScenePart, saver: Any, is_part: Callable[[], bool] = _READING.get
+    ) -> Iterator[HeldReads]:
+        """Find places of a read in the thread in which it is called, where the loop awaits it, and
+        in threads that it hands work to with its context, as ``asyncio.to_thread`` does.
+        """
         with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
-            reads = cls(scene, scene.caller(saver, HERE), pool)
+            reads = cls(scene, scene.caller(saver, HERE), pool, is_part)
             reads._tracer = lines_in(folders_of(saver), reads._at_line)
             if scene.api == "async":
-                # Any of the threads that the loop starts may be the one in which a read runs.
                 threading.settrace(reads._tracer)
+                # Threads that the loop has started before are not traced.
+                scene.loop.run(_with_new_threads())
+            yield reads
+
+    @classmethod
+    @contextmanager
+    def wherever_they_run(cls, scene: ScenePart, saver: Any) -> Iterator[HeldReads]:
+        """Find places of a read in all threads. Nothing but the read may run in this process."""
+        with cls.of(scene, saver, lambda: True) as reads:
             # A sync call may run on the loop on which the saver was opened. That nobody goes on
             # there beside it is no harm: another process does.
             scene.loop.run(reads._traced_here())
@@ -93,6 +111,7 @@ class _HeldReads:
                 doing.come.set()
 
         def make() -> None:
+            _READING.set(True)
             sys.settrace(self._tracer)
             try:
                 self.caller.call(read)
@@ -101,6 +120,7 @@ class _HeldReads:
                 over()
 
         async def await_it() -> None:
+            _READING.set(True)
             try:
                 await self.places.awaited(self.caller.await_call(read))
             finally:
@@ -112,7 +132,7 @@ class _HeldReads:
 
     def _at_line(self, frame: FrameType) -> None:
         doing = self.places.doing
-        if doing is None:
+        if doing is None or not self.is_part():
             return
         if place := self.places.visited(frame.f_code.co_filename, frame.f_lineno):
             doing.at(place)
@@ -121,6 +141,10 @@ class _HeldReads:
         """Make a read that is not held."""
         self.begin(read, doing or Holding(None)).result()
         return self.caller.events[-1]
+
+
+async def _with_new_threads() -> None:
+    asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor())
 
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,17 +162,31 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             with (
                 ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
                 scene.saver() as saver,
-                _HeldReads.of(scene, saver) as reads,
+                HeldReads.wherever_they_run(scene, saver) as reads,
             ):
-                _Play.of(reads, changes, arguments).into(told)
+                Play.of(reads, changes, arguments).into(told)
         except GoneError:
             scene.trouble = "the other process has ended"
 
     return {**scene.played(play), **told}
 
 
-@dataclass(frozen=True, slots=True)
-class _Play:
+class Changes(Protocol):
+    """Makes calls beside a read."""
+
+    @property
+    def process(self) -> int | None:
+        """The id of the process that makes them, if it is not this one."""
+
+    def make(self, operations: Sequence[Operation]) -> list[TimedCall]:
+        """Make calls one after the other."""
+
+    def begun(self, operation: Operation) -> concurrent.futures.Future[list[TimedCall]]:
+        """Begin a call."""
+
+
+@dataclass(frozen=True)
+class Play:
     """One read, and the changes that are made beside it.
 
     ``ends`` and ``before`` bring the store into the state in which each play begins. ``most`` is
@@ -157,8 +195,8 @@ class _Play:
     A copy is no read: ``looks`` has the read that shows it, and ``clears`` what removes it.
     """
 
-    reads: _HeldReads
-    changes: ChangesElsewhere
+    reads: HeldReads
+    changes: Changes
     read: Operation
     looks: tuple[Operation, ...]
     clears: tuple[Operation, ...]
@@ -168,9 +206,7 @@ class _Play:
     most: int
 
     @classmethod
-    def of(
-        cls, reads: _HeldReads, changes: ChangesElsewhere, arguments: Mapping[str, Any]
-    ) -> _Play:
+    def of(cls, reads: HeldReads, changes: Changes, arguments: Mapping[str, Any]) -> Self:
         """Make the play that the arguments describe."""
         ends, before = operations_in(arguments["ends"]), operations_in(arguments["before"])
         each = tuple(map(operations_in, arguments["each"]))
@@ -181,26 +217,30 @@ class _Play:
 
     def into(self, told: dict[str, Any]) -> None:
         """Play the read beside every change, and add the results to ``told``."""
-        self._prepare()
+        self.prepare()
         found = _Found()
-        self._alone(found)
+        self.alone(found)
         told["places"] = len(found.places)
-        free = self._free(found.places)
-        told["each"] += [self._beside(change, free) for change in self.each]
+        free = self.free(found.places)
+        told["each"] += [self.beside(change, free) for change in self.each]
 
-    def _beside(self, change: tuple[Operation, ...], places: list[HoldPoint]) -> dict[str, Any]:
+    def beside(self, change: tuple[Operation, ...], places: list[HoldPoint]) -> dict[str, Any]:
         """Return what the read shows before, after and beside one change."""
-        self._prepare()
-        alone = [self._alone()]
+        self.prepare()
+        alone = [self.alone()]
         for made in change:
             self.changes.make([made])
-            alone.append(self._alone())
+            alone.append(self.alone())
         told: dict[str, Any] = {"alone": encode(alone), "held": [], "left": 0}
-        self._hold_at(places, change, told)
+        self._hold_at(places, change, alone[-1], told)
         return told
 
     def _hold_at(
-        self, places: list[HoldPoint], change: tuple[Operation, ...], told: dict[str, Any]
+        self,
+        places: list[HoldPoint],
+        change: tuple[Operation, ...],
+        expected: TimedCall,
+        told: dict[str, Any],
     ) -> None:
         """Hold the read at some of the places, and then between any two neighbours with different
         results.
@@ -212,11 +252,12 @@ class _Play:
         blocked = 0
 
         def shown_at(number: int) -> Any:
-            events = self._held_at(places[number], change)
+            events = self.held_at(places[number], change)
             if not events:
                 return None
+            events += self.after(expected)
             told["held"].append([encode(places[number]), encode(events)])
-            return events[-1].shown, events[-1].error
+            return [(event.shown, event.error) for event in events[-2:]]
 
         for tried, (_, shown) in enumerate(tell_apart(len(places), self.most, shown_at), 1):
             blocked += shown is None
@@ -224,11 +265,17 @@ class _Play:
                 told["left"] = len(places) - tried
                 return
 
-    def _prepare(self) -> list[TimedCall]:
+    def after(self, expected: TimedCall) -> list[TimedCall]:
+        """Return the reads that follow a held one. ``expected`` is a read after the change. Here
+        there are none.
+        """
+        return []
+
+    def prepare(self) -> list[TimedCall]:
         first = (*self.clears, *self.ends)
         return self.changes.make([*first, *self.before])[len(first) :]
 
-    def _alone(self, doing: Probe | None = None) -> TimedCall:
+    def alone(self, doing: Probe | None = None) -> TimedCall:
         """Read undisturbed; return what was shown."""
         if self.clears:
             self.changes.make(self.clears)
@@ -240,7 +287,7 @@ class _Play:
             made = self.reads.read(look)
         return made
 
-    def _free(self, places: list[HoldPoint]) -> list[HoldPoint]:
+    def free(self, places: list[HoldPoint]) -> list[HoldPoint]:
         """Return the places at which the store lets others write, as far as can be told."""
         scene = self.reads.scene
         if scene.target.server is not None:
@@ -248,23 +295,23 @@ class _Play:
             return places
         if files := list(sqlite_files(scene.workspace.path)):
             with LockLooks.of(files) as looks:
-                self._alone(looks)
+                self.alone(looks)
                 return _free_of(looks)
         again = self.before[0]
         probing = Probing(lambda: self.changes.begun(again), MARGIN_ELSEWHERE, self.changes.process)
-        self._alone(probing)
+        self.alone(probing)
         probing.end()
         shut = [place for place, free in probing.free if not free]
-        if shut and self._held_at(shut[len(shut) // 2], self.each[0]):
+        if shut and self.held_at(shut[len(shut) // 2], self.each[0]):
             # A write that is slow looks like one that waits: none of them is left out then.
             return places
         return _free_of(probing)
 
-    def _held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
+    def held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
         """Return the calls that were made, the read last; nothing if the change waited for the
         read.
         """
-        events = self._prepare()
+        events = self.prepare()
         holding = Holding(place, self.changes.process)
         read = self.reads.begin(self.read, holding)
         holding.come.wait()

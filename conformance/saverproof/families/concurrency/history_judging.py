@@ -25,6 +25,7 @@ from saverproof.families.concurrency.histories import (
 )
 from saverproof.families.concurrency.judging import CUT_OFF, Judgement, judge_history
 from saverproof.families.concurrency.overtaking import overtake
+from saverproof.families.concurrency.reading_again import read_beside_changes
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
@@ -69,6 +70,8 @@ class HistoryJudging:
             return
         # First, since what is found so is shown by a script each time.
         not_held = self._hold_reads()
+        if THREADS in self.tally.wanted and self.effort.reads:
+            read_beside_changes(self.bench, self.able, self.record, self.effort.reads)
         self._play(Sharing.SHARED, self.effort.shared)
         if PROCESSES in self.tally.wanted:
             self._play(Sharing.INSTANCES, self.effort.instances)

@@ -11,6 +11,7 @@ from saverproof.families.concurrency import (
     held_reading,
     late_writing,
     loop_judging,
+    reading_again,
     upkeep,
 )
 from saverproof.families.concurrency.agreeing import Asking
@@ -107,6 +108,9 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
         case held_reading.SCENE:
             most = EFFORTS["default"].reads
             held_reading.again(bench, _able(bench), data, record, most)
+        case reading_again.SCENE:
+            most = EFFORTS["default"].reads
+            reading_again.again(bench, _able(bench), data, record, most)
         case late_writing.SCENE:
             late_writing.write_late(bench, record)
         case loop_judging.SCENE:

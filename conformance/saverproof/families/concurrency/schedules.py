@@ -27,6 +27,8 @@ _LONGEST_S = 1.0
 """The longest pause of a thread in seconds, if other threads could run: on a busy machine they may
 start late.
 """
+_OVERTAKE = 3
+"""Up to how many calls are answered before a loop takes what came late."""
 
 
 UPKEEP = ContextVar("UPKEEP", default=False)
@@ -43,6 +45,8 @@ class Schedule:
     ``alone``, as between processes, it cannot see others move, and pauses for about that time. With
     ``overtaken`` it pauses until up to so many other calls were answered, so that what it has read
     may be stale. With ``upkeep`` only operations on a whole thread, or on the whole store, pause.
+    Of what threads hand to an event loop, a share (``handed``) comes late: some other calls may be
+    answered before.
     """
 
     seed: str
@@ -54,6 +58,7 @@ class Schedule:
     alone: bool = False
     overtaken: int = 0
     upkeep: bool = False
+    handed: float = 0.0
 
     def describe(self) -> str:
         """One line for people."""
@@ -74,13 +79,33 @@ def schedule_of(number: int, seed: str) -> Schedule:
     """Return one of several kinds of schedule, in turn."""
     match number % 6:
         case 1 | 3:
-            return Schedule(seed, 1e-5, lines=0.2)
+            return Schedule(seed, 1e-5, lines=0.2, handed=0.3)
         case 2:
-            return Schedule(seed, 1e-5, statements=0.05, pause_s=0.01, overtaken=3)
+            return Schedule(seed, 1e-5, statements=0.05, pause_s=0.01, overtaken=3, handed=0.3)
         case 5:
-            return Schedule(seed, 1e-6)
+            return Schedule(seed, 1e-6, pause_s=0.01, handed=0.6)
         case _:
-            return Schedule(seed, 1e-5, statements=0.5, lines=0.08)
+            return Schedule(seed, 1e-5, statements=0.5, lines=0.08, handed=0.3)
+
+
+class Pause:
+    """A pause that begins now, and is over when others have moved enough, or cannot move.
+
+    It then takes ``pause_s`` seconds at most.
+    """
+
+    def __init__(self, moved: Callable[[], bool], pause_s: float) -> None:
+        self._moved, self._pause_s = moved, pause_s
+        self._began = time.perf_counter()
+
+    def is_over(self) -> bool:
+        """Return whether what pauses may go on."""
+        waited = time.perf_counter() - self._began
+        return (
+            self._moved()
+            or waited > _LONGEST_S
+            or (waited > self._pause_s and not _others_could_run())
+        )
 
 
 class Pauses:
@@ -127,20 +152,24 @@ class Pauses:
             time.sleep(choose.uniform(0.2, 1.0) * self.schedule.pause_s)
             return
         if self.schedule.overtaken:
-            answered = self._answers + choose.randint(1, self.schedule.overtaken)
-            self._stand_still(lambda: self._answers >= answered)
+            pause = self._overtaken_by(choose.randint(1, self.schedule.overtaken))
         else:
             # Some steps of others, a few or as many as an operation takes.
             enough = self._moves + choose.randint(1, 10)
-            self._stand_still(lambda: self._moves >= enough)
-
-    def _stand_still(self, is_over: Callable[[], bool]) -> None:
-        began = time.perf_counter()
-        while not is_over():
+            pause = Pause(lambda: self._moves >= enough, self.schedule.pause_s)
+        while not pause.is_over():
             time.sleep(_NAP_S)
-            waited = time.perf_counter() - began
-            if waited > _LONGEST_S or (waited > self.schedule.pause_s and not _others_could_run()):
-                return
+
+    def of_handed(self) -> Pause | None:
+        """Return the pause after which a loop takes what a thread hands to it now, if any."""
+        choose = self._choices()
+        if not self.on or choose.random() >= self.schedule.handed:
+            return None
+        return self._overtaken_by(choose.randint(1, _OVERTAKE))
+
+    def _overtaken_by(self, calls: int) -> Pause:
+        answered = self._answers + calls
+        return Pause(lambda: self._answers >= answered, self.schedule.pause_s)
 
     def _choices(self) -> Random:
         choose: Random | None = getattr(self._local, "choose", None)

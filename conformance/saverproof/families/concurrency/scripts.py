@@ -27,11 +27,16 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
-from saverproof.families.concurrency.held_read_scripts import HELD_READ_IMPORTS, held_read_words
+from saverproof.families.concurrency.held_read_scripts import (
+    HELD_READ_IMPORTS,
+    held_read_words,
+    read_again_words,
+)
 from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.other_process import STARTED, as_the_other
+from saverproof.families.concurrency.reading_again import SCENE as READ_AGAIN
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.script_calls import listing_words, waiting_words
@@ -83,7 +88,7 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     text = script(target, opening, problem.contract, scene, api)
     if not text:
         return ""
-    if problem.contract in BY_CHANCE and scene.get("scene") != HELD_READ:
+    if problem.contract in BY_CHANCE and scene.get("scene") not in (HELD_READ, READ_AGAIN):
         return tried_often(text, problem.contract, partial(_patient, text))
     return text if complains_alone(text, problem.contract) else ""
 
@@ -121,6 +126,12 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     if scene.get("scene") == HELD_READ:
         words |= held_read_words(scene)
         imports = HELD_READ_IMPORTS
+    if scene.get("scene") == READ_AGAIN:
+        if name == TORN:
+            # What the held read showed is gone: only what it left behind is asked for.
+            return ""
+        words |= read_again_words(scene)
+        imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")
     if scene.get("scene") in GRAPHS_SCENES:
         told = graph_words(scene, api)
         if not told:
@@ -141,6 +152,8 @@ def _template(name: str, scene: dict[str, Any]) -> str:
         return "graph_beside"
     if scene.get("scene") == HELD_READ:
         return "held_read"
+    if scene.get("scene") == READ_AGAIN:
+        return "read_again"
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"
     if scene.get("shifted"):

@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import concurrent.futures
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol, Self, TypeVar
@@ -74,10 +74,13 @@ def loop_for(api: str) -> Loop:
 class EventLoop:
     """An asyncio event loop in a daemon thread of its own, for sync calls from other threads.
 
-    The thread starts when the loop is first used.
+    The thread starts when the loop is first used. ``made`` makes the loop.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, made: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    ) -> None:
+        self._made = made
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._serve, name="saverproof-loop", daemon=True)
         self._starting = threading.Lock()
@@ -87,7 +90,7 @@ class EventLoop:
         """The running loop."""
         with self._starting:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                self._loop = self._made()
                 self._thread.start()
             return self._loop
 

@@ -1,0 +1,86 @@
+"""Runs in the process of reads that are held while another caller of the same saver changes what
+they read, and are made again afterwards.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.families.concurrency.answering import ELSEWHERE
+from saverproof.families.concurrency.child import ScenePart
+from saverproof.families.concurrency.held_reads import HeldReads, Play
+from saverproof.families.concurrency.holding import HoldPoint, Probing
+from saverproof.families.concurrency.records import Operation, TimedCall
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.programs.steps.codec import encode
+from saverproof_faults.kill import Acks
+
+_TIMES, _NAP_S = 3, 0.05
+"""How often, and after how many seconds, a read that shows what was is made again: a store may need
+a moment until all that reads it see a change.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesHere:
+    """Makes calls of the saver whose read is held."""
+
+    scene: ScenePart
+    saver: Any
+    pool: concurrent.futures.Executor
+    process: None = None
+
+    def make(self, operations: Sequence[Operation]) -> list[TimedCall]:
+        """Make calls one after the other."""
+        self.scene.alone(self.saver, ELSEWHERE, operations)
+        return self.scene.callers.pop().events
+
+    def begun(self, operation: Operation) -> concurrent.futures.Future[list[TimedCall]]:
+        """Begin a call."""
+        return self.pool.submit(self.make, [operation])
+
+
+class PlayHere(Play):
+    """One read, and the changes that another caller makes beside it. The read is then repeated: it
+    may have left behind what it had read before the change.
+    """
+
+    def after(self, expected: TimedCall) -> list[TimedCall]:
+        """Return the read after the change."""
+        again = self.alone()
+        for _ in range(_TIMES):
+            if again.shown == expected.shown:
+                break
+            time.sleep(_NAP_S)
+            again = self.alone()
+        return [again]
+
+    def free(self, places: list[HoldPoint]) -> list[HoldPoint]:
+        """Return the places at which the other caller is answered."""
+        again = self.before[0]
+        probing = Probing(lambda: self.changes.begun(again))
+        self.alone(probing)
+        probing.end()
+        return [place for place, free in probing.free if free]
+
+
+def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """For each change, report what a read shows before and after each call of the change, and what
+    it shows if the whole change is made while it is held, and once more afterwards.
+    """
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
+    told: dict[str, Any] = {"places": 0, "each": []}
+
+    def play() -> None:
+        with (
+            scene.saver() as saver,
+            HeldReads.of(scene, saver) as reads,
+            concurrent.futures.ThreadPoolExecutor(1, "changes") as pool,
+        ):
+            PlayHere.of(reads, ChangesHere(scene, saver, pool), arguments).into(told)
+
+    return {**scene.played(play), **told}

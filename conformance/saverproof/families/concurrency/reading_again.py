@@ -1,0 +1,152 @@
+"""Holds a read while another caller of the same saver changes what it reads, and reads again.
+
+A read that is slow may put what it has read into a cache when others have long changed it. All that
+is asked later then shows what was. By chance that is hardly ever seen: the next change of the same
+thread mends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from saverproof.families.concurrency import read_again
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import THREADS, TORN
+from saverproof.families.concurrency.held_reading import (
+    BEFORE,
+    DELETED,
+    NUMBER,
+    PLACE,
+    READS,
+    HeldOperation,
+    in_words,
+    not_over,
+)
+from saverproof.families.concurrency.held_reading import (
+    CHANGES as ELSEWHERE,
+)
+from saverproof.families.concurrency.held_reads import decoded
+from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
+from saverproof.families.concurrency.holding import HoldPoint
+from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
+from saverproof.families.concurrency.workload import TAGS_EACH, Able
+from saverproof.programs.steps.codec import decode, encode
+
+SCENE = "read again"
+_WRITES = Operation(OperationKind.WRITES, PLACE, NUMBER, tag=TAGS_EACH + 3, task=101, count=2)
+_NEXT = Operation(OperationKind.PUT, PLACE, NUMBER + 1, tag=TAGS_EACH + 4, parent=NUMBER)
+CHANGES = {
+    "given writes": (_WRITES,),
+    "followed by another": (_NEXT,),
+    "put again": ELSEWHERE["put again"],
+    "deleted": ELSEWHERE["deleted"],
+}
+"""The changes that another caller makes, by their names in a scene."""
+
+
+def read_beside_changes(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
+    """Hold each kind of read at up to ``most`` places during each change, and read again, until a
+    read shows what was there before.
+    """
+    hows = [how for how, made in CHANGES.items() if able.deletes or DELETED not in made]
+    for held in READS:
+        for why in _hold(bench, able, record, held, hows, most):
+            record.tally.note(why)
+        record.tally.beat()
+        if THREADS in record.found:
+            return
+
+
+def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
+    """Play a recorded scene again."""
+    (held,) = [one for one in READS if one.made.kind == data["read"]]
+    whys = _hold(bench, able, record, held, [data["change"]], most)
+    if whys and not record.found:
+        record.tally.unknown[THREADS] = "; ".join(whys)
+
+
+def _hold(
+    bench: CallerBench,
+    able: Able,
+    record: SceneRecord,
+    held: HeldOperation,
+    hows: Sequence[str],
+    most: int,
+) -> list[str]:
+    """Play a read beside each of these changes. Return why some of them tell nothing."""
+    said = held.made.kind.value
+    arguments = {
+        "before": encode(BEFORE),
+        "each": [encode(CHANGES[how]) for how in hows],
+        "ends": encode((DELETED,) if able.deletes else ()),
+        "read": encode(held.made),
+        "looks": encode(held.looks),
+        "clears": encode(held.clears),
+        "most": most,
+        "patience_s": PATIENCE_S[Sharing.SHARED],
+    }
+    with bench.store() as store:
+        result = bench.played(read_again.read_again, {**store, **arguments})
+    if why := not_over(result):
+        return [f"{said}, made again after changes beside it: {why}"[:300]]
+    scenes = zip(hows, result.value["each"], strict=True)
+    whys = [_judge(record, held, how, told) for how, told in scenes]
+    return [f"{said} of a checkpoint that is {why}" for why in whys if why]
+
+
+def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str, Any]) -> str:
+    """Judge a read beside one change. Return why it tells nothing, if so."""
+    record.scenes["reads that are held, and made again"] += 1
+    alone = decoded(told["alone"])
+    if any(event.error for event in alone):
+        return f"{how}: one caller alone could not do it"
+    states = [event.shown for event in alone]
+    for at, events in told["held"]:
+        place = decode(HoldPoint, at)
+        *made, seen, later = decoded(events)
+        record.tally.operations += len(events)
+        if any(event.error for event in (*made, seen, later)):
+            # Histories judge what callers of one saver raise.
+            continue
+        record.tally.agreed(THREADS)
+        record.tally.agreed(TORN)
+        scene = {
+            "scene": SCENE,
+            "read": held.made.kind.value,
+            "change": how,
+            "place": encode(place),
+        }
+        if later.shown != states[-1]:
+            record.saw([_stale(held, states[-1], place, [*made, seen, later])], scene)
+            return ""
+        if seen.shown not in states:
+            record.saw([_torn(held, states, place, [*made, seen])], scene)
+            return ""
+    return ""
+
+
+def _stale(
+    held: HeldOperation, expected: Any, place: HoldPoint, events: list[TimedCall]
+) -> Problem:
+    said = held.made.kind.value
+    return Problem(
+        THREADS,
+        f"{said} does not show what changed while another {said} was held {place.describe()}",
+        in_words(expected),
+        in_words(events[-1].shown),
+        tuple(events),
+    )
+
+
+def _torn(
+    held: HeldOperation, states: list[Any], place: HoldPoint, events: list[TimedCall]
+) -> Problem:
+    return Problem(
+        TORN,
+        f"{held.made.kind.value} shows parts of several moments, held {place.describe()}",
+        " or ".join(dict.fromkeys(map(in_words, states))),
+        in_words(events[-1].shown),
+        tuple(events),
+    )
