@@ -34,7 +34,7 @@ THREADS_LOSE_NOTHING = Contract(
     ),
     fix=(
         "Guard the shared connection by a lock around the whole transaction, or give each thread "
-        "its own."
+        "its own. Put nothing into a cache that was read before the last change."
     ),
     implies=_ALL_THAT_IS_LEFT,
 )
