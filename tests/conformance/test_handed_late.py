@@ -24,9 +24,9 @@ def test_calls_of_others_are_answered_before_what_a_thread_hands_over() -> None:
 
     async def others() -> None:
         ends.set()
+        # Three answers end each pause, and the thread has not handed over anything before one.
         for _ in range(3):
-            # The thread has handed over its answer by then; if it is slow, it comes later still.
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0)
             order.append("other")
             pauses.moved()
 
@@ -61,4 +61,24 @@ def test_what_its_own_thread_hands_over_keeps_its_order() -> None:
 
     with EventLoop(partial(HandedLate, pauses)) as loop:
         loop.run(hand_over())
+    assert order == [*range(20)]
+
+
+def test_what_a_thread_hands_over_keeps_its_order() -> None:
+    """A right saver may stream its rows so, and an end mark after them."""
+    pauses = Pauses(Schedule("seed", handed=0.6))
+    order: list[int] = []
+
+    async def stream() -> None:
+        loop, pauses.on = asyncio.get_running_loop(), True
+
+        def hand_over() -> None:
+            for number in range(20):
+                loop.call_soon_threadsafe(order.append, number)
+
+        await asyncio.to_thread(hand_over)
+        pauses.on = False
+
+    with EventLoop(partial(HandedLate, pauses)) as loop:
+        loop.run(stream())
     assert order == [*range(20)]

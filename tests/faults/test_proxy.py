@@ -4,6 +4,7 @@ import _sqlite3
 import asyncio
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -390,3 +391,16 @@ def test_threads_may_share_a_connection_that_hooks_are_inside(tmp_path: Path) ->
             assert not any(thread.is_alive() for thread in threads)
         assert shared.execute("SELECT count(*) FROM t").fetchone() == (900,)
         shared.close()
+
+
+def test_an_exception_of_a_fetch_keeps_no_cursor(injector: Injector, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        # It raises without a frame of Python, which would keep what it was given.
+        connection.row_factory = int
+        for fetch in ("fetchone", "fetchmany", "fetchall", "__next__"):
+            cursor = connection.execute("SELECT 1")
+            gone = weakref.ref(cursor)
+            with pytest.raises(TypeError) as kept:
+                getattr(cursor, fetch)()
+            del cursor
+            assert gone() is None, f"{fetch}: {kept.value}"

@@ -30,6 +30,7 @@ class InterceptedCursor(sqlite3.Cursor):
     """
 
     def execute(self, sql: str, *parameters: Any) -> Any:
+        run = None
         try:
             interceptor = INTERCEPTORS.current
             run = self._in_turn(super().execute, sql, *parameters)
@@ -40,6 +41,7 @@ class InterceptedCursor(sqlite3.Cursor):
             del self, run
 
     def executemany(self, sql: str, *parameters: Any) -> Any:
+        run = None
         try:
             interceptor = INTERCEPTORS.current
             run = self._in_turn(super().executemany, sql)
@@ -54,6 +56,7 @@ class InterceptedCursor(sqlite3.Cursor):
             del self, run
 
     def executescript(self, sql_script: str, /) -> Any:
+        run = None
         try:
             interceptor = INTERCEPTORS.current
             run = self._in_turn(super().executescript, sql_script)
@@ -64,16 +67,28 @@ class InterceptedCursor(sqlite3.Cursor):
             del self, run
 
     def fetchone(self) -> Any:
-        return self._in_turn(super().fetchone)()
+        try:
+            return self._in_turn(super().fetchone)()
+        finally:
+            del self
 
     def fetchmany(self, *arguments: Any, **options: Any) -> Any:
-        return self._in_turn(super().fetchmany, *arguments, **options)()
+        try:
+            return self._in_turn(super().fetchmany, *arguments, **options)()
+        finally:
+            del self
 
     def fetchall(self) -> Any:
-        return self._in_turn(super().fetchall)()
+        try:
+            return self._in_turn(super().fetchall)()
+        finally:
+            del self
 
     def __next__(self) -> Any:
-        return self._in_turn(super().__next__)()
+        try:
+            return self._in_turn(super().__next__)()
+        finally:
+            del self
 
     def _in_turn(self, call: Callable[..., Any], *given: Any, **options: Any) -> Callable[..., Any]:
         assert isinstance(self.connection, InterceptedConnection)

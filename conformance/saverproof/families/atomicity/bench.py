@@ -158,7 +158,7 @@ class FaultBench:
         """
         folder = Path(plan.folder)
         with ExitStack() as stack, closing(CallerThread(plan.api)) as caller:
-            holds = target.durable and available() is None and not pooled(target)
+            holds = target.durable and available() is None and not target.is_pooled
             # Left last, when no thread is there any more whose calls it holds.
             look, files = caller.look(
                 target,
@@ -271,11 +271,6 @@ class FaultBench:
     def driver(self, saver: Any, workspace: Workspace) -> ApiDriver:
         """Return a driver that calls a workspace's saver through this item's API."""
         return driver_of(saver, self.api, self.loop, ids_for(self.target, workspace))
-
-
-def pooled(target: Target) -> bool:
-    """Return whether a pooler stands before the target's server."""
-    return target.server is not None and target.server.pooled
 
 
 def _server_of(

@@ -13,7 +13,7 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.families.atomicity.bench import FaultBench, pooled
+from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_plans import Injection, covering, spared
@@ -97,7 +97,7 @@ class AtomicityJudging:
             bench = stack.enter_context(FaultBench.opened(self.plan, self.target, drivers))
             if bench.alone:
                 tally.note(f"{_ALONE}: {bench.alone}")
-            if pooled(self.target):
+            if self.target.is_pooled:
                 tally.note(_POOLED)
             try:
                 sweeps = self._sweeps(bench, stack, effort)

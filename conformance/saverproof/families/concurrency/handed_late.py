@@ -1,4 +1,4 @@
-"""An event loop that takes some of what threads hand to it late.
+"""An event loop to which threads hand some of what they hand to it late.
 
 A call that is bridged to a thread comes back by way of the loop. When it does is for the system to
 say: other tasks may have finished whole calls by then. On an idle machine they hardly ever have.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from contextvars import Context
-from functools import partial
 from typing import TypeVarTuple
 
-from saverproof.families.concurrency.schedules import Pause, Pauses
+from saverproof.families.concurrency.schedules import Pauses
 
 Arguments = TypeVarTuple("Arguments")
 _GLANCE_S = 0.0005
@@ -21,8 +21,9 @@ _GLANCE_S = 0.0005
 
 
 class HandedLate(asyncio.SelectorEventLoop):
-    """Makes the calls that other threads hand over when the pauses say. What its own thread hands
-    over keeps its order: ``asyncio`` promises that.
+    """Has other threads pause before they hand something over.
+
+    All that was handed over keeps its order: ``asyncio`` promises that. The thread is just slow.
     """
 
     def __init__(self, pauses: Pauses) -> None:
@@ -41,17 +42,8 @@ class HandedLate(asyncio.SelectorEventLoop):
         *args: *Arguments,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        """Make a call soon, or when its pause is over. Cancelling the handle in the pause is too
-        late, as if the call had been made.
-        """
+        """Pause, if this is another thread and the pauses say so, and hand a call over."""
         pause = None if threading.get_ident() == self._own else self._pauses.of_handed()
-        if pause is None:
-            return super().call_soon_threadsafe(callback, *args, context=context)
-        late = partial(callback, *args)
-        return super().call_soon_threadsafe(self._look, pause, late, context, context=context)
-
-    def _look(self, pause: Pause, late: Callable[[], object], context: Context | None) -> None:
-        if pause.is_over():
-            late()
-        else:
-            self.call_later(_GLANCE_S, self._look, pause, late, context, context=context)
+        while pause is not None and not pause.is_over():
+            time.sleep(_GLANCE_S)
+        return super().call_soon_threadsafe(callback, *args, context=context)

@@ -28,7 +28,7 @@ _LONGEST_S = 1.0
 start late.
 """
 _OVERTAKE = 3
-"""Up to how many calls are answered before a loop takes what came late."""
+"""Up to how many calls are answered before a thread hands something to a loop."""
 
 
 UPKEEP = ContextVar("UPKEEP", default=False)
@@ -161,7 +161,7 @@ class Pauses:
             time.sleep(_NAP_S)
 
     def of_handed(self) -> Pause | None:
-        """Return the pause after which a loop takes what a thread hands to it now, if any."""
+        """Return the pause before this thread hands something to a loop, if any."""
         choose = self._choices()
         if not self.on or choose.random() >= self.schedule.handed:
             return None

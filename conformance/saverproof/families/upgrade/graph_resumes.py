@@ -122,8 +122,7 @@ def _played(
         log = at.path.with_name(f"{at.path.name}.log")
         given = {"text": text, "kind": graph.kind, "log": str(log)}
         try:
-            if not _stopped(bench, graph, first, at, given):
-                return OtherwiseResumed("the first part", "a killed process", NOT_KILLED)
+            _stop(bench, graph, first, at, given)
             with bench.opened((second,), at) as name:
                 shown = bench.players[second].ask("graph", name=name, part="after", **given)
         except ReleaseRaised as refusal:
@@ -137,17 +136,25 @@ def _played(
     return None
 
 
-def _stopped(
+def _stop(
     bench: ReleaseBench,
     graph: StoppedGraph,
     role: Which,
     at: Workspace,
     given: Mapping[str, str],
-) -> bool:
-    """Play the first part; return False if a process was to be killed and was not."""
+) -> None:
+    """Play the first part.
+
+    Raises:
+        NotToBeSeen: it did not come to where it stops. That is no matter of who goes on.
+    """
     player = bench.players[role]
-    if graph.is_killed:
-        return bool(player.ask("killed_graph", **where(bench.opening, at), **given))
-    with bench.opened((role,), at) as name:
-        player.ask("graph", name=name, part="before", **given)
-    return True
+    try:
+        if graph.is_killed:
+            if not player.ask("killed_graph", **where(bench.opening, at), **given):
+                raise NotToBeSeen(NOT_KILLED)
+            return
+        with bench.opened((role,), at) as name:
+            player.ask("graph", name=name, part="before", **given)
+    except ReleaseRaised as refusal:
+        raise NotToBeSeen(OWN_TROUBLE.format(player.release, refusal)) from refusal

@@ -7,6 +7,7 @@ nothing at all: the protocols of serializers and ciphers are shapes.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import pickle
 from typing import Any
@@ -92,9 +93,16 @@ class PickleSerializer:
         """Return the value.
 
         Raises:
-            ValueError: it is of another type.
+            ValueError: it is of another type, or more than plain data.
         """
         kind, pickled = data
         if kind != "pickle":
             raise ValueError(f"found the type {kind!r}, expected 'pickle'")
-        return pickle.loads(pickled)
+        return _DataAlone(io.BytesIO(pickled)).load()
+
+
+class _DataAlone(pickle.Unpickler):
+    """Reads pickles of plain data. A pickle that names a class, or any function, runs nothing."""
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        raise ValueError(f"found {module_name}.{global_name} in a pickle, expected plain data")

@@ -89,10 +89,6 @@ def survey(data: Unknown, progress: Progress) -> Facts:
             raise _placed(error, data.ref, target) from error
 
 
-def _is_pooled(target: Target) -> bool:
-    return target.server is not None and target.server.pooled
-
-
 def _placed(error: OpeningError, ref: TargetRef, target: Target) -> OpeningError:
     """Return the error with the place in the author's code, and what to install, or to do, if that
     is known.
@@ -103,7 +99,7 @@ def _placed(error: OpeningError, ref: TargetRef, target: Target) -> OpeningError
     if cause is None:
         return error
     hint = missing_extra(ref) if isinstance(cause, ImportError) else ""
-    if _is_pooled(target) and probe_pooled.is_of_a_prepared_statement(cause):
+    if target.is_pooled and probe_pooled.is_of_a_prepared_statement(cause):
         hint = f": {probe_pooled.HINT}"
     return OpeningError(f"{error.message}{hint}{place(cause)}", error.stage, shown(cause))
 
@@ -134,7 +130,7 @@ def _facts(work: Survey, folder: Path) -> Facts:
             prober = work.prober(saver)
             operations = probe_calls.find_operations(prober)
             apis = apis_of(target, operations)
-            if _is_pooled(target):
+            if target.is_pooled:
                 probe_pooled.require_nothing_prepared(prober, apis, target.name)
             writer = probe_calls.write_first(prober, apis, target.name, THREAD)
             gives_back = probe_calls.reads_back(prober, writer, THREAD)

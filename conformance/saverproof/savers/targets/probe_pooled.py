@@ -21,15 +21,22 @@ HINT = (
 )
 _PREPARED = re.compile(r"prepared statement")
 """What PostgreSQL names where a session lacks one, or has another client's of the same name."""
-_TIMES = 24
+_TIMES = 32
 """How often each call is made: psycopg prepares a statement when a connection has executed it five
-times (``prepare_threshold``), and pools of up to four connections take turns.
+times (``prepare_threshold``), within a transaction the next one fails, and pools of up to four
+connections take turns: that makes 28.
 """
 
 
 def is_of_a_prepared_statement(error: BaseException) -> bool:
     """Return whether an error is about a prepared statement that the session does not have."""
-    return _PREPARED.search(str(error)) is not None
+    seen: BaseException | None = error
+    while seen is not None:
+        if _PREPARED.search(str(seen)):
+            return True
+        # A saver may raise an error of its own instead.
+        seen = seen.__cause__ or seen.__context__
+    return False
 
 
 def require_nothing_prepared(prober: Prober, apis: Sequence[str], name: str) -> None:

@@ -69,6 +69,11 @@ class Target:
             raise _wrong(self.name, "server", self.server, "a server such as Postgres(), or None")
 
     @property
+    def is_pooled(self) -> bool:
+        """Whether a pooler stands before the target's server."""
+        return self.server is not None and self.server.pooled
+
+    @property
     def keeps_elsewhere(self) -> bool:
         """True if the saver is known to keep data outside of its workspace's folder."""
         return self.drop is not None or self.server is not None
