@@ -154,9 +154,9 @@ SETTINGS = Contract(
     id="upgrade/settings",
     statement=(
         "After another serializer, strict msgpack or encryption comes into use, what was stored "
-        "before is shown as it was stored, or as that serializer gives it back, or reading it "
-        "raises: it is never None, empty or the raw bytes, nor read by a type that it was not "
-        "stored with."
+        "before is shown as the saver shows it without the change, under the old setting or under "
+        "the new one, or reading it raises: it is never None, empty or the raw bytes instead, nor "
+        "read by a type that it was not stored with."
     ),
     # The type beside the value is what each serializer decides by: that of encryption reads types
     # without a cipher as plain, and LangGraph's own raises at a type that it does not know. So a

@@ -19,13 +19,13 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 
-class Notes(TypedDict):
+class NotedState(TypedDict):
     """The state: one note for each node that is done."""
 
     notes: Annotated[list[str], operator.add]
 
 
-Node = Callable[[Notes], Any]
+Node = Callable[[NotedState], Any]
 
 
 class NodeFails(Exception):  # noqa: N818 - it is meant to
@@ -45,7 +45,7 @@ class StoppingGraph:
         """Return the graph: plan, then two nodes at once or one after the other, then finish, and
         the same again.
         """
-        builder: Any = StateGraph(Notes)
+        builder: Any = StateGraph(NotedState)
         builder.add_node("plan", self.noting("plan"))
         builder.add_node("tidy", self.noting("tidy"))
         builder.add_node("stop", self.subgraph() if self.kind == "subgraph" else self.stopping())
@@ -62,7 +62,7 @@ class StoppingGraph:
         builder.add_conditional_edges("finish", self.after_finish, ["plan", END])
         return builder.compile(checkpointer=saver)
 
-    def after_finish(self, state: Notes) -> str:
+    def after_finish(self, state: NotedState) -> str:
         """Return the node that follows: the graph goes round once more, so that nodes which began
         under one release begin again under the other.
         """
@@ -77,7 +77,7 @@ class StoppingGraph:
     def noting(self, name: str) -> Node:
         """Return a node that leaves a note."""
 
-        def node(state: Notes) -> Any:
+        def node(state: NotedState) -> Any:
             self.began(name)
             return {"notes": [name]}
 
@@ -86,7 +86,7 @@ class StoppingGraph:
     def stopping(self) -> Node:
         """Return the node at which the graph stops."""
 
-        def node(state: Notes) -> Any:
+        def node(state: NotedState) -> Any:
             self.began("stop")
             if "finish" in state["notes"]:
                 return {"notes": ["stop"]}
@@ -102,7 +102,7 @@ class StoppingGraph:
 
     def subgraph(self) -> Any:
         """Return a graph whose second node stops."""
-        builder: Any = StateGraph(Notes)
+        builder: Any = StateGraph(NotedState)
         builder.add_node("prepare", self.noting("prepare"))
         builder.add_node("ask", self.stopping())
         builder.add_edge(START, "prepare")

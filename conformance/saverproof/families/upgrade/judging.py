@@ -175,6 +175,7 @@ class UpgradeJudging:
 
     def _resume_graphs(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         untried: list[str] = []
+        told = False
         for graph in STOPPED.values():
             try:
                 otherwise = resumed(bench, graph)
@@ -183,13 +184,16 @@ class UpgradeJudging:
                 continue
             self.tally.agreed(GRAPH_RESUMES)
             self.tally.beat()
-            if otherwise is not None:
-                self._found(GRAPH_RESUMES, graph_finding(self.plan, pair, graph, otherwise))
-                return
+            if otherwise is None:
+                continue
+            found = graph_finding(self.plan, pair, graph, otherwise)
+            self._found_another(GRAPH_RESUMES, found, told)
+            told = True
         self._tell_untried(GRAPH_RESUMES, pair, untried, len(STOPPED))
 
     def _change_settings(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         untried: list[str] = []
+        told = False
         with ExitStack() as stack:
             trials = ChangedSettings(bench, stack, pair.new, self.plan.api)
             for change in CHANGES.values():
@@ -200,21 +204,35 @@ class UpgradeJudging:
                     continue
                 self.tally.agreed(SETTINGS, seen.facts + seen.refused)
                 self.tally.beat()
-                if seen.odd:
-                    shown = trials.shortened(change, seen)
-                    self._found(SETTINGS, setting_finding(self.plan, pair, change, *shown))
-                    return
+                if not seen.odd:
+                    continue
+                # Each program of a shorter one takes three stores: the first finding is enough.
+                shown = seen.odd[0] if told else trials.shortened(change, seen)
+                found = setting_finding(self.plan, pair, change, *shown)
+                self._found_another(SETTINGS, found, told)
+                told = True
         self._tell_untried(SETTINGS, pair, untried, len(CHANGES))
 
     def _tell_untried(
         self, name: str, pair: TwoReleases, untried: Sequence[str], count: int
     ) -> None:
-        """Tell what could not be tried; if nothing could, the contract is not exercised."""
+        """Tell what could not be tried: the contract is not held then. If nothing could, it is not
+        exercised.
+        """
         if len(untried) == count:
             self.tally.not_exercised([name], untried[0])
             return
         for text in untried:
             self.tally.note(f"{name}: not tried with {pair.old}: {text}")
+        if untried and name not in self._broken:
+            self.tally.withdraw(name, f"not tried with {pair.old}: {'; '.join(untried)}"[:600])
+
+    def _found_another(self, name: str, found: Finding, told: bool) -> None:
+        """Record a finding. A further one may have the same cause or another: a line tells it."""
+        if told:
+            self.tally.note(f"{name}, too: {found.summary}: {found.observed}")
+        else:
+            self._found(name, found)
 
     def _found(self, name: str, found: Finding) -> None:
         self._broken.add(name)

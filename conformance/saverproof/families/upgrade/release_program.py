@@ -24,7 +24,7 @@ from typing import Any
 
 EXPRESSION = "$expression"
 """The single key of a JSON object that stands for a value: the expression that makes the value."""
-MOST_SET_UP_S = 45
+MOST_FORKED_S = 45
 """Seconds for what a forked process does, such as setting a store up: longer than drivers wait for
 a lock, and shorter than the kit waits for an answer.
 """
@@ -197,7 +197,7 @@ class OpenSavers:
         child = os.fork()
         if child == 0:
             # A lock that another thread held at the fork is never released: end, and not wait.
-            signal.alarm(MOST_SET_UP_S)
+            signal.alarm(MOST_FORKED_S)
             with contextlib.suppress(BaseException):
                 self.loop = None
                 self.open("dying", opening, path, dsn)
@@ -226,7 +226,7 @@ class OpenSavers:
         if child == 0:
             os.close(reading)
             # A lock that another thread held at the fork is never released: end, and not wait.
-            signal.alarm(MOST_SET_UP_S)
+            signal.alarm(MOST_FORKED_S)
             with contextlib.suppress(BaseException):
                 self.loop = None
                 calls = _DriverCalls(place, writing)

@@ -90,7 +90,7 @@ def setting_finding(
         api=plan.api,
         phase=_PHASE,
         summary=(
-            f"stored by {pair.old} {change.before.words}, read by {pair.new} "
+            f"stored by {pair.old} {change.before.words}, then opened by {pair.new} "
             f"{change.after.words}: {odd.fact}"
         )[:_WIDTH],
         expected=" or ".join(odd.expected)[:_WIDTH],
