@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from saverproof.families.concurrency.handed_late import HandedLate
+from saverproof.families.concurrency.handed_late import loop_handed_late
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.savers.targets.event_loop import EventLoop
 
@@ -35,7 +35,7 @@ def test_calls_of_others_are_answered_before_what_a_thread_hands_over() -> None:
         await asyncio.gather(bridged(), others())
         pauses.on = False
 
-    with EventLoop(partial(HandedLate, pauses)) as loop:
+    with EventLoop(partial(loop_handed_late, pauses)) as loop:
         loop.run(both())
     assert order[0] == "other"
     assert "bridged" in order
@@ -59,7 +59,7 @@ def test_what_its_own_thread_hands_over_keeps_its_order() -> None:
         await asyncio.sleep(0)
         pauses.on = False
 
-    with EventLoop(partial(HandedLate, pauses)) as loop:
+    with EventLoop(partial(loop_handed_late, pauses)) as loop:
         loop.run(hand_over())
     assert order == [*range(20)]
 
@@ -79,6 +79,6 @@ def test_what_a_thread_hands_over_keeps_its_order() -> None:
         await asyncio.to_thread(hand_over)
         pauses.on = False
 
-    with EventLoop(partial(HandedLate, pauses)) as loop:
+    with EventLoop(partial(loop_handed_late, pauses)) as loop:
         loop.run(stream())
     assert order == [*range(20)]

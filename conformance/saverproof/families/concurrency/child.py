@@ -19,7 +19,7 @@ from typing import Any
 
 from saverproof.errors import OpeningError, describe
 from saverproof.families.concurrency.calling import Caller, minted
-from saverproof.families.concurrency.handed_late import HandedLate
+from saverproof.families.concurrency.handed_late import loop_handed_late
 from saverproof.families.concurrency.meeting import Meeting
 from saverproof.families.concurrency.records import Operation, Phase, TimedCall, round_of
 from saverproof.families.concurrency.schedules import Pauses, Schedule
@@ -62,7 +62,7 @@ class ScenePart:
         self.pauses = Pauses(decode(Schedule, arguments["schedule"]))
         self._arguments = arguments
         self.target = load(TargetRef.from_json(arguments["target"]))
-        self.loop = EventLoop(partial(HandedLate, self.pauses))
+        self.loop = EventLoop(partial(loop_handed_late, self.pauses))
         self.ids = ids_for(self.target, self.workspace)
 
     def is_targets_own(self, error: OpeningError) -> bool:

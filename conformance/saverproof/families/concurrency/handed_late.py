@@ -9,41 +9,31 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
-from contextvars import Context
-from typing import TypeVarTuple
+from typing import Any
 
 from saverproof.families.concurrency.schedules import Pauses
 
-Arguments = TypeVarTuple("Arguments")
 _GLANCE_S = 0.0005
 """Seconds between two looks at whether a pause is over. Most calls take longer."""
 
 
-class HandedLate(asyncio.SelectorEventLoop):
-    """Has other threads pause before they hand something over.
+def loop_handed_late(pauses: Pauses) -> asyncio.AbstractEventLoop:
+    """Return a new event loop, of the kind that the saver's program has chosen. Other threads pause
+    before they hand something over to it, if the pauses say so.
 
-    All that was handed over keeps its order: ``asyncio`` promises that. The thread is just slow.
+    All that was handed over keeps its order, as ``asyncio`` promises: a thread is just slow.
     """
+    loop = asyncio.new_event_loop()
+    hand_over = loop.call_soon_threadsafe
+    own: list[int] = []
+    loop.call_soon(lambda: own.append(threading.get_ident()))
 
-    def __init__(self, pauses: Pauses) -> None:
-        super().__init__()
-        self._pauses = pauses
-        self._own = 0
-
-    def run_forever(self) -> None:
-        """Run until it is stopped."""
-        self._own = threading.get_ident()
-        super().run_forever()
-
-    def call_soon_threadsafe(
-        self,
-        callback: Callable[[*Arguments], object],
-        *args: *Arguments,
-        context: Context | None = None,
-    ) -> asyncio.Handle:
-        """Pause, if this is another thread and the pauses say so, and hand a call over."""
-        pause = None if threading.get_ident() == self._own else self._pauses.of_handed()
+    def hand_over_late(*call: Any, **options: Any) -> asyncio.Handle:
+        pause = None if threading.get_ident() in own else pauses.of_handed()
         while pause is not None and not pause.is_over():
             time.sleep(_GLANCE_S)
-        return super().call_soon_threadsafe(callback, *args, context=context)
+        return hand_over(*call, **options)
+
+    # Not in a subclass: the kind of loop is for the program to choose.
+    loop.call_soon_threadsafe = hand_over_late  # type: ignore[assignment, method-assign]
+    return loop

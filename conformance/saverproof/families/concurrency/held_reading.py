@@ -60,6 +60,22 @@ class HeldOperation:
     looks: tuple[Operation, ...] = ()
     clears: tuple[Operation, ...] = ()
 
+    def beside(
+        self, changes: Sequence[Sequence[Operation]], able: Able, most: int
+    ) -> dict[str, Any]:
+        """Return the arguments for the process that holds it at up to ``most`` places during each
+        change.
+        """
+        return {
+            "before": encode(BEFORE),
+            "each": [encode(change) for change in changes],
+            "ends": encode((DELETED,) if able.deletes else ()),
+            "read": encode(self.made),
+            "looks": encode(self.looks),
+            "clears": encode(self.clears),
+            "most": most,
+        }
+
 
 READS = (
     HeldOperation(Operation(OperationKind.GET, PLACE, NUMBER)),
@@ -72,6 +88,7 @@ _COPY = HeldOperation(
     (Operation(OperationKind.LIST, copy_of(PLACE)),),
     (Operation(OperationKind.DELETE, copy_of(PLACE)),),
 )
+NO_PLACE = "no line of the saver, and no turn of a loop, is part of it"
 _NAMES = {TORN: "reads", COPY: "copies"}
 _HELD = {one.made.kind: one for one in (*READS, _COPY)}
 
@@ -124,23 +141,14 @@ def hold(
     all.
     """
     said = held.made.kind.value
-    arguments = {
-        "before": encode(BEFORE),
-        "each": [encode(CHANGES[how]) for how in hows],
-        "ends": encode((DELETED,) if able.deletes else ()),
-        "read": encode(held.made),
-        "looks": encode(held.looks),
-        "clears": encode(held.clears),
-        "most": most,
-    }
-    results = _played(bench, arguments)
+    results = _played(bench, held.beside([CHANGES[how] for how in hows], able, most))
     for result in reversed(results):
         # Where the changing one could not go on, the reading one was not told more.
         if why := not_over(result):
             return [f"{said}: {why}"[:300]]
     value = results[0].value
     if not value["places"]:
-        return [f"{said}: no line of the saver, and no turn of a loop, is part of it"]
+        return [f"{said}: {NO_PLACE}"]
     scenes = zip(hows, value["each"], strict=True)
     whys = [_judge(record, held, how, told) for how, told in scenes]
     return [f"{said} of a checkpoint that is {why}" for why in whys if why]

@@ -164,7 +164,7 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 scene.saver() as saver,
                 HeldReads.wherever_they_run(scene, saver) as reads,
             ):
-                Play.of(reads, changes, arguments).into(told)
+                HeldTrial.of(reads, changes, arguments).into(told)
         except GoneError:
             scene.trouble = "the other process has ended"
 
@@ -186,7 +186,7 @@ class Changes(Protocol):
 
 
 @dataclass(frozen=True)
-class Play:
+class HeldTrial:
     """One read, and the changes that are made beside it.
 
     ``ends`` and ``before`` bring the store into the state in which each play begins. ``most`` is
@@ -216,7 +216,7 @@ class Play:
         return cls(reads, changes, read, looks, clears, ends, before, each, most)
 
     def into(self, told: dict[str, Any]) -> None:
-        """Play the read beside every change, and add the results to ``told``."""
+        """HeldTrial the read beside every change, and add the results to ``told``."""
         self.prepare()
         found = _Found()
         self.alone(found)

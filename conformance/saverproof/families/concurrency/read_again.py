@@ -12,7 +12,7 @@ from typing import Any
 
 from saverproof.families.concurrency.answering import ELSEWHERE
 from saverproof.families.concurrency.child import ScenePart
-from saverproof.families.concurrency.held_reads import HeldReads, Play
+from saverproof.families.concurrency.held_reads import HeldReads, HeldTrial
 from saverproof.families.concurrency.holding import HoldPoint, Probing
 from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
@@ -44,7 +44,7 @@ class ChangesHere:
         return self.pool.submit(self.make, [operation])
 
 
-class PlayHere(Play):
+class RepeatedTrial(HeldTrial):
     """One read, and the changes that another caller makes beside it. The read is then repeated: it
     may have left behind what it had read before the change.
     """
@@ -81,6 +81,6 @@ def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             HeldReads.of(scene, saver) as reads,
             concurrent.futures.ThreadPoolExecutor(1, "changes") as pool,
         ):
-            PlayHere.of(reads, ChangesHere(scene, saver, pool), arguments).into(told)
+            RepeatedTrial.of(reads, ChangesHere(scene, saver, pool), arguments).into(told)
 
     return {**scene.played(play), **told}

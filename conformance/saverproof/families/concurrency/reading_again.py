@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saverproof.families.concurrency import read_again
+from saverproof.families.concurrency import held_reading, read_again
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import THREADS, TORN
 from saverproof.families.concurrency.held_reading import (
-    BEFORE,
     DELETED,
+    NO_PLACE,
     NUMBER,
     PLACE,
     READS,
     HeldOperation,
     in_words,
     not_over,
-)
-from saverproof.families.concurrency.held_reading import (
-    CHANGES as ELSEWHERE,
 )
 from saverproof.families.concurrency.held_reads import decoded
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
@@ -40,8 +37,8 @@ _NEXT = Operation(OperationKind.PUT, PLACE, NUMBER + 1, tag=TAGS_EACH + 4, paren
 CHANGES = {
     "given writes": (_WRITES,),
     "followed by another": (_NEXT,),
-    "put again": ELSEWHERE["put again"],
-    "deleted": ELSEWHERE["deleted"],
+    "put again": held_reading.CHANGES["put again"],
+    "deleted": held_reading.CHANGES["deleted"],
 }
 """The changes that another caller makes, by their names in a scene."""
 
@@ -77,20 +74,14 @@ def _hold(
 ) -> list[str]:
     """Play a read beside each of these changes. Return why some of them tell nothing."""
     said = held.made.kind.value
-    arguments = {
-        "before": encode(BEFORE),
-        "each": [encode(CHANGES[how]) for how in hows],
-        "ends": encode((DELETED,) if able.deletes else ()),
-        "read": encode(held.made),
-        "looks": encode(held.looks),
-        "clears": encode(held.clears),
-        "most": most,
-        "patience_s": PATIENCE_S[Sharing.SHARED],
-    }
+    arguments = held.beside([CHANGES[how] for how in hows], able, most)
+    arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
     with bench.store() as store:
         result = bench.played(read_again.read_again, {**store, **arguments})
     if why := not_over(result):
         return [f"{said}, made again after changes beside it: {why}"[:300]]
+    if not result.value["places"]:
+        return [f"{said}, made again after changes beside it: {NO_PLACE}"]
     scenes = zip(hows, result.value["each"], strict=True)
     whys = [_judge(record, held, how, told) for how, told in scenes]
     return [f"{said} of a checkpoint that is {why}" for why in whys if why]
@@ -103,12 +94,16 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
     if any(event.error for event in alone):
         return f"{how}: one caller alone could not do it"
     states = [event.shown for event in alone]
+    if all(shown == states[0] for shown in states):
+        # It is shown nothing of this change: whatever it leaves behind is right.
+        return ""
     for at, events in told["held"]:
         place = decode(HoldPoint, at)
         *made, seen, later = decoded(events)
         record.tally.operations += len(events)
-        if any(event.error for event in (*made, seen, later)):
+        if error := next((event.error for event in (*made, seen, later) if event.error), None):
             # Histories judge what callers of one saver raise.
+            record.raised[f"{held.made.kind.value}, made again: {error}"[:120]] += 1
             continue
         record.tally.agreed(THREADS)
         record.tally.agreed(TORN)
@@ -124,6 +119,8 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
         if seen.shown not in states:
             record.saw([_torn(held, states, place, [*made, seen])], scene)
             return ""
+    if left := told["left"]:
+        return f"{how}: the change waits for the read, and {left} of its places were not tried"
     return ""
 
 

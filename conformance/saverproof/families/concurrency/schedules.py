@@ -269,6 +269,9 @@ class PausingInterceptor(Interceptor):
     Awaited calls have none: the loop's own turns are all that a pause could bring about there.
     """
 
+    in_turn = False
+    """No hook is inside SQLite, and threads are to meet there wherever they can."""
+
     def __init__(self, pause: Callable[[], object]) -> None:
         super().__init__(lambda error: None)
         self._pause = pause
