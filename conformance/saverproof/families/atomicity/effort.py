@@ -33,8 +33,8 @@ class FaultEffort:
     standstills: int = 0
     refusals: int = 0
     failovers: int = 0
-    # Three of each of the four sorts in which threads meet.
-    meetings: int = 12
+    # Four of each of the four sorts in which threads meet.
+    meetings: int = 16
     # Eight of each read show every wrong saver that there is.
     reads: int = 8
     rare: bool = False

@@ -169,7 +169,8 @@ class NeighbourTrials:
         """Make one trial, and record it. Return whether the saver hangs."""
         trial, verdict = meetings.tried(meeting)
         self.record.beat(self.bench.calls)
-        if trial.observation.fired:
+        # Who never rolls back does not come to where the neighbour waits for a rollback.
+        if trial.observation.fired and trial.met:
             self._tell(meetings, meeting, trial, verdict)
         return bool(trial.observation.hung)
 

@@ -100,6 +100,8 @@ class MeetingTrial(FaultTrial):
 
     neighbour: OperationEnding = OperationEnding.UNANSWERED
     said: str = ""
+    met: bool = True
+    """Whether the neighbour's call began while the operation was under way."""
 
     def _look_on(self, workspace: Workspace) -> None:
         self._own(Viewpoint.OWN, Wanted(self._keys, self._threads))
@@ -200,6 +202,7 @@ def _meet_in_threads(trial: MeetingTrial, meeting: MeetingPlan) -> None:
         observation.has_fired = lambda: shot is not None and shot.fired > 0
         observation.ended(call_quietly(trial.operation))
         trial.bench.worker.say("the neighbour's call")
+        trial.met = two.thread is not None
         two.end()
     observation.fired = observation.has_fired()
 
