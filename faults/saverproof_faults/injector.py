@@ -22,7 +22,6 @@ from saverproof_faults.sqlite.factory import MAKERS, engine_fault
 from saverproof_faults.sqlite.library import unavailable
 from saverproof_faults.sqlite.recorder import StatementRecorder
 from saverproof_faults.sqlite.trap import Trap
-from saverproof_faults.sqlite.turns import TURNS
 from saverproof_faults.sqlite.watch import Watch
 
 
@@ -73,7 +72,6 @@ class Injector:
                 entering.enter_context(self._io)
             entering.enter_context(self._handoffs)
             INTERCEPTORS.current = self._interceptor
-            TURNS.taken = True
             entering.callback(self._leave_interceptor)
             for driver in self._in_use():
                 entering.callback(driver.install())
@@ -264,7 +262,6 @@ class Injector:
 
     def _leave_interceptor(self) -> None:
         INTERCEPTORS.current = None
-        TURNS.taken = False
 
 
 def _places(

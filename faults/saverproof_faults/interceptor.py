@@ -36,6 +36,9 @@ _CONTROL = {
 class Interceptor:
     """A counter of calls, which can fail them. Each event is counted from 1 since ``open``."""
 
+    in_turn = True
+    """Whether threads take turns in a connection (see ``sqlite.turns``)."""
+
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
         self._armed_plans: tuple[ArmedPlan, ...] = ()

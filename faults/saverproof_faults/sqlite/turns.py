@@ -10,16 +10,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+from saverproof_faults.interceptor import INTERCEPTORS
+
 Result = TypeVar("Result")
-
-
-class Turns:
-    """Whether threads take turns."""
-
-    taken = False
-
-
-TURNS = Turns()
 
 
 def in_turn(
@@ -29,9 +22,11 @@ def in_turn(
     *given: Any,
     **options: Any,
 ) -> Result:
-    """Make a call into SQLite, if need be when no other thread is inside the same connection."""
+    """Make a call into SQLite; where hooks may be inside, when no other thread is inside the same
+    connection.
+    """
     try:
-        if not TURNS.taken:
+        if INTERCEPTORS.current is None or not INTERCEPTORS.current.in_turn:
             return call(*given, **options)
         with turn:
             return call(*given, **options)
