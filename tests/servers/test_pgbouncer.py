@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ from saverproof.programs.steps.definitions import Put
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.opening import fresh_workspace, opened
 from saverproof.savers.targets.probe_calls import Prober
-from saverproof.savers.targets.probe_pooled import require_nothing_prepared
+from saverproof.savers.targets.probe_pooled import TIMES, require_nothing_prepared
 from saverproof.savers.targets.probe_separation import what_is_shared
 from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import (
@@ -125,14 +126,17 @@ def test_who_prepares_nothing_is_accused_of_nothing(
     assert accusations_in(outcome) == []
 
 
-def repeat(target: Target, folder: Path) -> None:
-    """Open a saver and repeat its calls, as the probe does."""
+def repeat(target: Target, folder: Path) -> Counter[str]:
+    """Open a saver and repeat its calls, as the probe does; return how often each was made."""
+    made = Counter[str]()
     with (
         EventLoop() as loop,
         fresh_workspace(folder, target) as workspace,
         opened(target, workspace, loop) as saver,
     ):
-        require_nothing_prepared(Prober(saver, loop, lambda _: None), ["sync"], target.name)
+        prober = Prober(saver, loop, lambda stage: made.update([stage]))
+        require_nothing_prepared(prober, ["sync"], target.name)
+    return made
 
 
 @contextmanager
@@ -165,7 +169,10 @@ def test_the_official_saver_is_told_if_it_prepares(threshold: int, tmp_path: Pat
 
 @pytest.mark.usefixtures("server")
 def test_the_official_saver_is_not_told_so_if_it_prepares_nothing(tmp_path: Path) -> None:
-    repeat(official_with(None), tmp_path)
+    made = repeat(official_with(None), tmp_path)
+    # None has raised, or it would not have been repeated so often.
+    assert set(made.values()) == {TIMES}
+    assert {"calling put", "calling get_tuple", "calling delete_thread"} < made.keys()
 
 
 @pytest.mark.usefixtures("server")

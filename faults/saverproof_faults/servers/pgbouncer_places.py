@@ -125,9 +125,11 @@ class _Pooled(Databases):
             # A pooler that was killed does not know the place any more: then nobody is there.
             with suppress(console.Error):
                 console.execute(f"KILL {name}")
-            super()._end_sessions(name)
-            with suppress(console.Error):
-                console.execute(f"RESUME {name}")
+            try:
+                super()._end_sessions(name)
+            finally:
+                with suppress(console.Error):
+                    console.execute(f"RESUME {name}")
 
     def end_sessions_of(self, client: str) -> None:
         with self._console() as console:

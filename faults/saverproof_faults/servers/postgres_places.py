@@ -22,7 +22,7 @@ from saverproof_faults.servers.kinds import (
 )
 from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.postgres_work import PostgresWork
-from saverproof_faults.servers.server import ServerUnavailable
+from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 QUICK = {
     # Data of a killed process is in the system's cache, and safe there: only a power cut would lose
@@ -204,9 +204,10 @@ class Databases:
         """End the sessions of clients with this application_name, and wait for that.
 
         Raises:
-            ServerError: they cannot be ended.
+            ServerError: they cannot be ended, or there is none.
         """
-        self._end("application_name = %s", client)
+        if not self._end("application_name = %s", client):
+            raise ServerError(f"no session has the application_name {client} of its store's DSN")
 
     def _end(self, which: str, value: str) -> int:
         """End sessions, and return how many there were."""

@@ -66,7 +66,11 @@ class _Schemas:
         self._databases = databases
         self._database = f"sp_tenants_{secrets.token_hex(4)}"
         self._shown = databases.make(self._database)
-        self._connection = databases.inside(self._database)
+        try:
+            self._connection = databases.inside(self._database)
+        except BaseException:
+            databases.drop(self._database)
+            raise
 
     def make(self, name: str) -> str:
         self._connection.execute(f"CREATE SCHEMA {name}")

@@ -21,7 +21,7 @@ HINT = (
 )
 _PREPARED = re.compile(r"prepared statement")
 """What PostgreSQL names where a session lacks one, or has another client's of the same name."""
-_TIMES = 32
+TIMES = 32
 """How often each call is made: psycopg prepares a statement when a connection has executed it five
 times (``prepare_threshold``), within a transaction the next one fails, and pools of up to four
 connections take turns: that makes 28.
@@ -50,7 +50,7 @@ def require_nothing_prepared(prober: Prober, apis: Sequence[str], name: str) -> 
     for api in apis:
         thread = f"probe-pooled-{api}"
         for operation, arguments in _calls(prober, thread):
-            for time in range(1, _TIMES + 1):
+            for time in range(1, TIMES + 1):
                 try:
                     prober.call(api, operation, *arguments())
                 except Exception as error:
