@@ -7,6 +7,8 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import IO, Any, Self
 
 from saverproof import errors
@@ -16,6 +18,7 @@ from saverproof.process.environment import Setting
 from saverproof.process.forks import start
 from saverproof.process.heartbeat import Heartbeat
 from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
+from saverproof.process.scratch import temporary_folder
 from saverproof.process.server import STACKS_SIGNAL
 from saverproof.process.silence import CUT_OFF_AFTER, Silence, SilenceEnding
 
@@ -54,7 +57,10 @@ class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expe
 
 
 class JudgeProcess:
-    """A child process that works on one request at a time. It dies with this process."""
+    """A child process that works on one request at a time. It dies with this process.
+
+    Its temporary files, which savers may leave behind, are in a folder that is removed with it.
+    """
 
     def __init__(self, setting: Setting, service: Service) -> None:
         # Both live as long as the child, and leave nothing on disk.
@@ -63,6 +69,9 @@ class JudgeProcess:
         # Appending, so that cutting the file off between two items leaves no hole.
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         self._heartbeat, beats_file = Heartbeat.create()
+        self._folder = ExitStack()
+        temporary = self._folder.enter_context(temporary_folder(setting.token))
+        self._setting = replace(setting, temporary=str(temporary))
         ours, theirs = socket.socketpair()
         try:
             served = (theirs.fileno(), beats_file, self._stacks.fileno())
@@ -72,7 +81,6 @@ class JudgeProcess:
             os.close(beats_file)
         self._channel = MessageChannel(ours)
         self._started = False
-        self._setting = setting
 
     @property
     def pid(self) -> int:
@@ -226,6 +234,7 @@ class JudgeProcess:
         self._heartbeat.close()
         self._stacks.close()
         self._output.close()
+        self._folder.close()
 
     def __enter__(self) -> Self:
         return self

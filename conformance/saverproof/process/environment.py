@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from saverproof.process.scratch import belong_to
+from saverproof.process.scratch import belong_to, keep_temporary_files_in
 
 
 def ordered_alike() -> dict[str, str]:
@@ -35,12 +35,14 @@ def set_for_langgraph() -> dict[str, str]:
 class Setting:
     """The working folder and import path of a run, which every child process takes over.
 
-    ``token`` is the run's token in the names of scratch folders; "" outside of runs.
+    ``token`` is the run's token in the names of scratch folders; "" outside of runs. ``temporary``
+    is the folder for temporary files; "" where they stay in the system's.
     """
 
     folder: str
     path: tuple[str, ...]
     token: str = ""
+    temporary: str = ""
 
     @classmethod
     def current(cls, folder: str | os.PathLike[str] | None = None, token: str = "") -> Self:
@@ -59,10 +61,14 @@ class Setting:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Make a setting from the result of ``to_json``."""
-        return cls(data["folder"], tuple(data["path"]), data["token"])
+        return cls(data["folder"], tuple(data["path"]), data["token"], data["temporary"])
 
     def apply(self) -> None:
-        """Change to the folder, use the import path, and give scratch folders the run's token."""
+        """Change to the folder, use the import path, give scratch folders the run's token, and make
+        temporary files where the setting says.
+        """
         os.chdir(self.folder)
         sys.path[:] = self.path
         belong_to(self.token)
+        if self.temporary:
+            keep_temporary_files_in(self.temporary)

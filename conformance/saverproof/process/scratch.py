@@ -24,9 +24,15 @@ _PREFIX = "saverproof-run-"
 
 
 class _Process:
-    """The run that this process belongs to; ``run`` is its token, or "" if there is none."""
+    """The run that this process belongs to; ``run`` is its token, or "" if there is none.
+
+    ``temporary`` is the folder that it was given for temporary files, or None. ``not_chosen`` is
+    that folder if the user has not set TMPDIR, which then has no say of the user in it.
+    """
 
     run = ""
+    temporary: str | None = None
+    not_chosen: str | None = None
 
 
 def new_token() -> str:
@@ -55,7 +61,9 @@ def in_memory() -> Path | None:
     Programs and killed processes leave the same there as on a disk, without its waits. It is not
     used if TMPDIR is set: then the user has chosen another place.
     """
-    if "TMPDIR" in os.environ or not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK | os.X_OK):
+    if os.environ.get("TMPDIR") != _Process.not_chosen:
+        return None
+    if not _MEMORY.is_dir() or not os.access(_MEMORY, os.W_OK | os.X_OK):
         return None
     return _MEMORY if shutil.disk_usage(_MEMORY).free >= _ROOM else None
 
@@ -88,6 +96,27 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
         except KeyboardInterrupt:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+
+@contextmanager
+def temporary_folder(token: str) -> Iterator[Path]:
+    """Make a folder for the temporary files of a child process and of all that it starts.
+
+    If this process was itself given such a folder, it is that one: savers of one store may share
+    what they keep there, such as locks.
+    """
+    if _Process.temporary is not None:
+        yield Path(_Process.temporary)
+    else:
+        with scratch_folder(token) as folder:
+            yield folder
+
+
+def keep_temporary_files_in(folder: str) -> None:
+    """Have temporary files of this process, and of those that it starts, made in this folder."""
+    if "TMPDIR" not in os.environ:
+        _Process.not_chosen = folder
+    _Process.temporary = tempfile.tempdir = os.environ["TMPDIR"] = folder
 
 
 @contextmanager
