@@ -113,7 +113,7 @@ def outcome_of(saver: Any, family: str, folder: Path) -> Outcome:
     return judged(plan_of(target, family, "sync", folder, facts=facts), target)
 
 
-def outcome_of_memory(family: str, folder: Path) -> Outcome:
+def outcome_of_memory(family: str, folder: Path, api: str = "sync") -> Outcome:
     """What a family finds of LangGraph's own saver in memory."""
 
     @contextmanager
@@ -121,13 +121,22 @@ def outcome_of_memory(family: str, folder: Path) -> Outcome:
         yield InMemorySaver()
 
     target = Target(name="memory", open=opened, durable=False)
-    return judged(plan_of(target, family, "sync", folder, facts=facts_of(target, folder)), target)
+    return judged(plan_of(target, family, api, folder, facts=facts_of(target, folder)), target)
 
 
 def test_what_a_finding_is_about_is_not_left_to_the_contract_of_its_mistake(tmp_path: Path) -> None:
-    # A mistake in the order of a thread predicts what the order over all threads shows here.
+    # A mistake in the order of a thread predicts it alike.
     outcome = outcome_of_memory("ordering", tmp_path)
     assert {found.contract for found in outcome.findings} == {ordering.ALL_THREADS_NEWEST_FIRST.id}
+    assert not outcome.unsettled
+    assert not outcome.extra["differences"]["elsewhere"]
+
+
+def test_the_order_of_all_namespaces_is_no_other_order_s_mistake(tmp_path: Path) -> None:
+    # Among the first programs of this family none rules out a mistake in the order of a thread.
+    outcome = outcome_of_memory("parity", tmp_path, "crossed")
+    assert outcome.findings == ()
+    assert [found.contract for found in outcome.handed] == [ordering.ALL_THREADS_NEWEST_FIRST.id]
     assert not outcome.unsettled
     assert not outcome.extra["differences"]["elsewhere"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
-from tests.wrong_savers.resources import OpeningStartsThread
+from tests.wrong_savers.resources import LIBRARY, OpeningStartsThread
 
 from saverproof import target
 from saverproof.families.answer import Status
@@ -53,6 +54,19 @@ class Remembering(SqliteReference):
         return answer
 
 
+class EndingLate(SqliteReference):
+    """Each read starts a thread that Python does not know, and that ends when it has had nothing to
+    do for a second.
+    """
+
+    def get_tuple(self, config: Any) -> Any:
+        thread = ctypes.c_ulong()
+        a_second = ctypes.c_void_p(1)
+        LIBRARY.pthread_create(ctypes.byref(thread), None, LIBRARY.sleep, a_second)
+        LIBRARY.pthread_detach(thread)
+        return super().get_tuple(config)
+
+
 class Raising(SqliteReference):
     def get_tuple(self, config: Any) -> Any:
         raise RuntimeError("out of order")
@@ -62,6 +76,7 @@ SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
     remembering=target(name="remembering")(opener(Remembering)),
+    ending_late=target(name="ending-late")(opener(EndingLate)),
     raising=target(name="raising")(opener(Raising)),
 )
 
@@ -107,8 +122,14 @@ SHOWN_BY = {
     "task-each-put": Puts,
     "pool-loses-connections": Cancellations,
     "opening-starts-thread": Openings,
+    "engine-each-read": Gets,
 }
-WITH_SCRIPT = {"descriptor-each-read", "cache-of-all-threads", "pool-loses-connections"}
+WITH_SCRIPT = {
+    "descriptor-each-read",
+    "engine-each-read",
+    "cache-of-all-threads",
+    "pool-loses-connections",
+}
 
 
 @pytest.mark.parametrize("wrong", LEAKING, ids=lambda wrong: wrong.name)
@@ -163,6 +184,15 @@ def assert_told_where_it_was_opened(found: Finding) -> None:
 )
 def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) -> None:
     outcome = judged(where, tmp_path, api)
+    assert outcome.findings == ()
+    assert FLAT in outcome.checked
+
+
+def test_threads_that_end_when_they_are_idle_do_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets])
+    outcome = judged(here("ending-late"), tmp_path)
     assert outcome.findings == ()
     assert FLAT in outcome.checked
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import itertools
 import os
 import queue
@@ -159,3 +160,27 @@ class OpeningStartsThread(SqliteReference):
         """End the threads that were left, so that nothing else has to wait for them."""
         cls.ended.set()
         cls.ended = threading.Event()
+
+
+LIBRARY = ctypes.CDLL(None)
+
+
+@wrong(FLAT, "an engine with threads of its own is opened for each read, and closed with the saver")
+class EngineEachRead(SqliteReference):
+    """Python knows nothing of these threads."""
+
+    def __init__(self, folder: Path, *, serde: Any = None) -> None:
+        super().__init__(folder, serde=serde)
+        self.threads: list[int] = []
+
+    def close(self) -> None:
+        super().close()
+        for thread in map(ctypes.c_ulong, self.threads):
+            LIBRARY.pthread_cancel(thread)
+            LIBRARY.pthread_join(thread, None)
+
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        thread = ctypes.c_ulong()
+        LIBRARY.pthread_create(ctypes.byref(thread), None, LIBRARY.pause, None)
+        self.threads.append(thread.value)
+        return super().get_tuple(config)

@@ -290,6 +290,20 @@ class GroupedByThread(ReferenceSaver):
 
 
 @mistake(
+    "ordering/all-threads-newest-first",
+    "threads, and the namespaces of each, in the order of their creation",
+)
+class GroupedByNamespace(ReferenceSaver):
+    def _order(self, rows: Rows) -> Rows:
+        places = list(dict.fromkeys((row.thread, row.ns) for row in rows))
+        threads = list(dict.fromkeys(thread for thread, _ in places))
+        return sorted(
+            super()._order(rows),
+            key=lambda row: (threads.index(row.thread), places.index((row.thread, row.ns))),
+        )
+
+
+@mistake(
     "ordering/all-threads-newest-first", "ORDER BY thread_id, checkpoint_id DESC: the primary key"
 )
 class SortedByThreadFirst(ReferenceSaver):

@@ -20,6 +20,7 @@ from saverproof_faults.settled import settled
 
 _SETTLES_WITHIN_S = 5.0
 _DESCRIPTORS = Path("/proc/self/fd")
+_THREADS = Path("/proc/self/task")
 _KIT = Path(__file__).parents[2]
 _NOT_OF_SAVERS = ("<", *(str(_KIT / name) for name in ("execution", "families", "targets")))
 
@@ -100,7 +101,7 @@ class Holder:
         """Return how much of each kind is held."""
         counted = {
             "descriptors": sum(1 for _ in _descriptors()),
-            "threads": threading.active_count(),
+            "threads": self.threads(),
             "tasks": len(self.store.loop.run(_tasks())),
             "files": sum(1 for _ in self._files()),
             "objects": len(gc.get_objects()),
@@ -108,6 +109,10 @@ class Holder:
         }
         counted = {kind: count - self._not_counted[kind] for kind, count in counted.items()}
         return {kind: n // KINDS[kind].grain * KINDS[kind].grain for kind, n in counted.items()}
+
+    def threads(self) -> int:
+        """Return how many threads there are; an engine may have some that Python does not know."""
+        return len(os.listdir(_THREADS))
 
     def count_without(self, done: Callable[[], None]) -> None:
         """Call ``done``, and subtract from all later counts what it holds."""
@@ -124,7 +129,7 @@ class Holder:
                 memory[_place(place.traceback[0])] += place.size
         return HeldContents(
             descriptors=Counter(map(_alike, _descriptors())),
-            threads=Counter(_alike(thread.name) for thread in threading.enumerate()),
+            threads=Counter(map(_alike, _threads())),
             tasks=Counter(self.store.loop.run(_tasks())),
             files=Counter(_alike(path.name) for path in self._files()),
             objects=Counter(type(one).__qualname__ for one in gc.get_objects()),
@@ -159,6 +164,17 @@ def _descriptors() -> Iterator[str]:
             yield os.readlink(_DESCRIPTORS / name)
         except OSError:
             # That by which the folder was read.
+            continue
+
+
+def _threads() -> Iterator[str]:
+    """Yield the names of all threads: Python's, or else the system's."""
+    named = {str(thread.native_id): thread.name for thread in threading.enumerate()}
+    for number in os.listdir(_THREADS):
+        try:
+            yield named.get(number) or (_THREADS / number / "comm").read_text("utf-8").strip()
+        except OSError:
+            # It has just ended.
             continue
 
 

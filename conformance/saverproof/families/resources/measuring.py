@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -28,6 +29,11 @@ MORE = 4
 """To tell a leak from a cache that is not full yet, a kind of work is repeated this many times as
 often.
 """
+_THREADS_END_WITHIN_S = 12.0
+"""How many seconds threads that have nothing to do may stay. Runtimes of engines, such as tokio's,
+keep an idle thread for ten.
+"""
+_LOOK_S = 0.05
 
 
 @dataclass(slots=True)
@@ -83,6 +89,7 @@ class ResourceBench:
     """Measures the saver of a plan, which is opened again for each kind of work.
 
     ``calls`` and ``seconds`` are the calls of the saver, and the time spent in them.
+    ``threads_stay`` is True once threads were waited for, and did not end.
     """
 
     plan: ItemPlan
@@ -90,6 +97,7 @@ class ResourceBench:
     beat: Callable[[], None] = lambda: None
     calls: int = 0
     seconds: float = 0.0
+    threads_stay: bool = False
 
     def measure(self, kind: type[Work], times: Sequence[int]) -> ResourceMeasurement:
         """Repeat a kind of work, and count what is held after each of these times.
@@ -126,6 +134,8 @@ class ResourceBench:
         for number in range(measurement.times[-1] if measurement.times else 0, many):
             work.once(number)
             self.beat()
+        if "threads" in measurement.leaks:
+            self._await_threads(measurement.counts["threads"][0], holder)
         measurement.look(holder, many)
 
     def _do_more(self, work: Work, measurement: ResourceMeasurement, holder: Holder) -> None:
@@ -140,6 +150,14 @@ class ResourceBench:
         if "descriptors" in measurement.leaks:
             with suppress(Exception), openings() as measurement.origins:
                 work.once(measurement.times[-1])
+
+    def _await_threads(self, few: int, holder: Holder) -> None:
+        """Wait until there are as few threads as that again, once in vain at most."""
+        until = time.monotonic() + _THREADS_END_WITHIN_S
+        while not self.threads_stay and holder.threads() > few:
+            self.threads_stay = time.monotonic() > until
+            self.beat()
+            time.sleep(_LOOK_S)
 
 
 @contextmanager
