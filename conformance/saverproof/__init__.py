@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from saverproof.families.machines.rules import step_rule as step_rule
     from saverproof.run.from_python import Report as Report
     from saverproof.run.from_python import judge as judge
+    from saverproof.savers.targets.expiry import Expiry as Expiry
     from saverproof.savers.targets.target import Target as Target
     from saverproof.savers.targets.target import target as target
     from saverproof.savers.workspace import Workspace as Workspace
@@ -82,6 +83,7 @@ _HOME = {
     "CheckContext": "saverproof.families.checks",
     "CheckFamily": "saverproof.families.checks",
     "Contract": "saverproof.contracts.contract",
+    "Expiry": "saverproof.savers.targets.expiry",
     "FamilyTable": "saverproof.contracts.family_table",
     "Level": "saverproof.contracts.contract",
     "ContractBroken": "saverproof.families.machines.broken",
@@ -125,6 +127,7 @@ __all__ = [
     "ContractBroken",
     "DeletionMachine",
     "DeltaHistoryMachine",
+    "Expiry",
     "FamilyTable",
     "FilterMachine",
     "IdentityMachine",

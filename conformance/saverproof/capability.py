@@ -33,3 +33,5 @@ class Capability(StrEnum):
     """Thousands of checkpoints in a thread, and of writes in a batch, are stored in seconds."""
     SEPARATE_RECORDS = "separate_records"
     """A checkpoint is stored and read without the rest of its thread."""
+    EXPIRY = "expiry"
+    """What nobody uses expires after a time, and the target says how that time is made to pass."""

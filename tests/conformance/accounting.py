@@ -14,6 +14,7 @@ from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.neighbour_trials import NeighbourTrials
 from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.checks import CheckFamily
 from saverproof.families.concurrency import agreeing
 from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.families.concurrency.record import SceneRecord
@@ -65,6 +66,9 @@ class Accounts:
         )
         self._tap(ResourcesJudging, "_judge", lambda s, _: (s.tally, len(leaks(s._measured))))
         self._tap(UpgradeJudging, "_found", lambda s, name, found: (s.tally, 1))
+        self._tap(
+            CheckFamily, "_tell", lambda _, __, t, ___, seen, ____: (t, bool(seen.disagreements))
+        )
         judge, compared, outcome = GraphJudging._judge, GraphBench.compared, Tally.outcome
 
         def judging(self_: Any, play: Any, saver: Any) -> None:

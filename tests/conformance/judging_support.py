@@ -36,7 +36,7 @@ def facts_of(target: Target, folder: Path) -> dict[str, Any]:
         opened(target, workspace, loop) as saver,
     ):
         operations = find_operations(Prober(saver, loop, lambda _: None))
-    return facts_from(operations, durable=target.durable)
+    return facts_from(operations, durable=target.durable, expires=target.expiry is not None)
 
 
 @cache
@@ -45,10 +45,14 @@ def installed() -> dict[str, str]:
     return versions(None)
 
 
-def facts_from(operations: dict[str, list[str]], *, durable: bool = True) -> dict[str, Any]:
+def facts_from(
+    operations: dict[str, list[str]], *, durable: bool = True, expires: bool = False
+) -> dict[str, Any]:
     """What judging has to know of a saver with these operations."""
     there = {name for api in APIS for name in operations[api]}
     absent = {str(name): "not implemented" for name in sorted(BY_CALLING) if str(name) not in there}
+    if not expires:
+        absent[Capability.EXPIRY] = "nothing expires"
     return {
         "durable": durable,
         "capabilities": [str(name) for name in Capability if str(name) not in absent],

@@ -52,9 +52,10 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def chosen() -> list[WrongSaver]:
     """Those that hang are left out: they would take this process along. So are those of updates,
-    whose plans name an older release: their own test replays them.
+    whose plans name an older release, and those whose target says how time passes: their own tests
+    replay them.
     """
-    elsewhere = {*FUNCTIONAL_FAMILIES, "upgrade"}
+    elsewhere = {*FUNCTIONAL_FAMILIES, "upgrade", "expiry"}
     slow = [wrong for wrong in WRONG if family_of(wrong) not in elsewhere]
     return [wrong for wrong in slow if not wrong.hangs and (EVERY_FAMILY or wrong.name in FEW)]
 

@@ -36,8 +36,8 @@ SCENES = SceneEffort(shared=2, instances=1, processes=1, races=1, overtaken=True
 KILLS = {"swept": 8, "instants": 1, "beside": 1, "graphs": 2, "servers": 0}
 IN_PROCESSES = {"atomicity", "durability", "concurrency"}
 ALL = [table.name for table in TABLES]
-WITHOUT_A_PAST = {"upgrade"}
-"""Families that judge what older releases have stored: of these savers there is none."""
+NOT_OF_THESE = {"upgrade", "expiry"}
+"""Families of savers with older releases, or with a time to live."""
 PROGRAMS = "by programs and graphs"
 UNSEEN = {"concurrency/reads-change-nothing": "what no saver shows is seen in files alone"}
 
@@ -85,6 +85,6 @@ def test_a_right_saver_is_accused_of_nothing(kind: str, right: Target, tmp_path:
         api = "crossed" if family == "parity" else "sync"
         plan = plan_of(right, family, api, tmp_path, facts=facts)
         outcome = judged(dataclasses.replace(plan, target=right.ref.to_json()), right)
-        assert outcome.checked or family in WITHOUT_A_PAST, family
+        assert outcome.checked or family in NOT_OF_THESE, family
         accused += accusations_in(outcome, unjudged=UNSEEN)
     assert not accused, "\n".join(accused)

@@ -47,7 +47,16 @@ FUNCTIONAL = [
     wrong
     for wrong in WRONG
     if wrong.breaks.split("/")[0]
-    not in {"atomicity", "durability", "concurrency", "graph", "cost", "resources", "upgrade"}
+    not in {
+        "atomicity",
+        "durability",
+        "concurrency",
+        "expiry",
+        "graph",
+        "cost",
+        "resources",
+        "upgrade",
+    }
 ]
 
 

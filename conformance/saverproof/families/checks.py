@@ -105,6 +105,11 @@ class CheckFamily:
         context, why = self._checked(plan, target, contract)
         tally.operations += context.store.total_calls
         tally.saver_s += context.store.total_seconds
+        self._tell(plan, tally, contract, context, why)
+
+    def _tell(
+        self, plan: ItemPlan, tally: Tally, contract: str, context: CheckContext, why: str | None
+    ) -> None:
         if context.disagreements:
             first = context.disagreements[0]
             tally.agreed(contract, context.agreements + len(context.disagreements))

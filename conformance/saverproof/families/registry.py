@@ -16,6 +16,7 @@ from saverproof.families.atomicity.family import AtomicityFamily
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.cost.family import CostFamily
 from saverproof.families.durability.family import DurabilityFamily
+from saverproof.families.expiry.family import FAMILY as EXPIRY
 from saverproof.families.family import Family
 from saverproof.families.functional.family import FunctionalFamily
 from saverproof.families.graph.family import GraphFamily
@@ -28,6 +29,7 @@ from saverproof.savers.targets.target import Target
 
 FAMILIES: tuple[Family, ...] = (
     *(FunctionalFamily(table) for table in TABLES if table.name in FUNCTIONAL_FAMILIES),
+    EXPIRY,
     GraphFamily(),
     CostFamily(),
     ResourcesFamily(),

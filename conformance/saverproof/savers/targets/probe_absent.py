@@ -43,6 +43,8 @@ def absent_capabilities(
         absent.setdefault("history", "an older checkpoint cannot be read once there is a newer one")
     if not _uses_serializer(prober, apis[0]):
         absent.setdefault("serializer", "a serializer assigned to saver.serde is never called")
+    if target.expiry is None:
+        absent.setdefault("expiry", "the target says of no time after which something expires")
     return absent
 
 

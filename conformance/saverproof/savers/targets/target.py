@@ -12,6 +12,7 @@ from typing import Any, overload
 from saverproof.capability import Capability
 from saverproof.errors import TargetError
 from saverproof.programs.steps.definitions import Program, Step
+from saverproof.savers.targets.expiry import Expiry
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.savers.workspace import Workspace
 from saverproof_faults.servers.kinds import ServerKind
@@ -51,6 +52,8 @@ class Target:
     """Programs that are run first, or paths of artefacts with programs, relative to the file that
     defines the target.
     """
+    expiry: Expiry | None = None
+    """How long the saver keeps what nobody uses; None if what it stores does not expire."""
     ref: TargetRef | None = None
 
     def __post_init__(self) -> None:
@@ -67,6 +70,8 @@ class Target:
             raise _wrong(self.name, "opening", self.opening, "source text, or None")
         if self.server is not None and not isinstance(self.server, ServerKind):
             raise _wrong(self.name, "server", self.server, "a server such as Postgres(), or None")
+        if self.expiry is not None and not isinstance(self.expiry, Expiry):
+            raise _wrong(self.name, "expiry", self.expiry, "an Expiry, or None")
 
     @property
     def is_pooled(self) -> bool:
@@ -107,6 +112,7 @@ def target(
     opening: str | None = None,
     server: ServerKind | None = None,
     examples: Iterable[str | PathLike[str] | Program] = (),
+    expiry: Expiry | None = None,
 ) -> Callable[[Opener], Target]: ...
 def target(
     name: str | Opener | None = None,
@@ -120,6 +126,7 @@ def target(
     opening: str | None = None,
     server: ServerKind | None = None,
     examples: Iterable[str | PathLike[str] | Program] = (),
+    expiry: Expiry | None = None,
 ) -> Target | Callable[[Opener], Target]:
     """Make a context-manager function into a target that ``pytest --saver`` can judge.
 
@@ -144,6 +151,7 @@ def target(
             place in it that is empty at first, belongs to the workspace and is removed with it.
         examples: programs that every run takes first, such as those of mended flaws: tuples of
             steps, or the paths of artefacts, relative to the file that defines the target.
+        expiry: how long the saver keeps what nobody uses, and how that time is made to pass.
 
     Raises:
         TargetError: an argument is not what it must be; the one line names it.
@@ -163,6 +171,7 @@ def target(
             opening=opening,
             server=server,
             examples=_examples(label, examples),
+            expiry=expiry,
         )
 
     if name is None or isinstance(name, str):

@@ -1,0 +1,1 @@
+"""Makes the time pass after which a saver forgets what nobody uses."""

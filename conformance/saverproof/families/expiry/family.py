@@ -1,0 +1,156 @@
+"""Judges what is left of a thread while its time passes.
+
+No clock decides: a target says how its time is made to pass. A saver of which nothing expires then
+is told so, and not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saverproof.contracts.tables.expiry import TABLE, USED_THREADS_STAY, WHOLE_OR_NOT_AT_ALL
+from saverproof.errors import SaverproofError
+from saverproof.families.checks import CheckContext, CheckFamily
+from saverproof.families.expiry.thread import Kept, Thread, words
+
+PART = 0.6
+"""The share of the time that passes at once: what is used in between is due after two of them, and
+what is used is not.
+"""
+SUBGRAPH = "review:00000000-0000-0000-0000-000000000002"
+
+
+class NothingExpiresError(SaverproofError):
+    """A thread is shown for long after its time: what the target says of it is not so."""
+
+
+def whole_or_not_at_all(context: CheckContext) -> None:
+    """Let the time pass in several ways, and look whether what is shown is whole."""
+    _try_each(context, WHOLE)
+
+
+def used_threads_stay(context: CheckContext) -> None:
+    """Use a thread within its time, and look whether it is there."""
+    _try_each(context, STAYING)
+
+
+def _try_each(context: CheckContext, trials: tuple[Callable[[Thread], None], ...]) -> None:
+    expiry = context.store.target.expiry
+    if expiry is None:
+        return
+    _require_expiry(Thread(context, expiry, "unused"))
+    for number, trial in enumerate(trials):
+        context.steps.clear()
+        trial(Thread(context, expiry, str(number)))
+        if context.disagreements:
+            return
+
+
+def _require_expiry(thread: Thread) -> None:
+    thread.put(answer=42)
+    shown = thread.read()
+    thread.wait(3)
+    if shown is not None and thread.read() is not None:
+        raise NothingExpiresError("after three times its time a thread is still shown")
+
+
+def _rest_of_writes(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    thread.write("answer", "yes")
+    # Both are as old, and looked at just before they are due.
+    thread.wait(0.9)
+    _judge_whole(thread, kept)
+
+
+def _rest_of_unchanged_values(thread: Thread) -> None:
+    thread.put(messages=["hello"], turn=1)
+    thread.wait(PART)
+    kept = thread.put(turn=2)
+    thread.wait(PART)
+    _judge_whole(thread, kept)
+
+
+def _rest_after_a_read(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    thread.write("answer", "yes")
+    thread.wait(PART)
+    thread.read()
+    thread.wait(PART)
+    _judge_whole(thread, kept)
+
+
+def _rest_of_a_subgraph(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    below = thread.put(SUBGRAPH, draft="Dear Ada")
+    thread.wait(PART)
+    thread.read()
+    thread.wait(PART)
+    _judge_whole(thread, kept)
+    if thread.read() is not None:
+        _judge_there(thread, below, SUBGRAPH, "a checkpoint is shown, and its subgraph's is gone")
+
+
+def _stays_when_written(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    thread.wait(PART)
+    thread.write("__interrupt__", "waits for a person")
+    thread.wait(PART)
+    _judge_there(thread, kept, "", "a thread was written within its time, and is gone")
+
+
+def _stays_when_read(thread: Thread) -> None:
+    if not thread.expiry.renewed_by_reads:
+        return
+    kept = thread.put(question="send it?")
+    thread.wait(PART)
+    thread.read()
+    thread.wait(PART)
+    _judge_there(thread, kept, "", "a thread was read within its time, and is gone")
+
+
+WHOLE = (
+    _rest_of_writes,
+    _rest_of_unchanged_values,
+    _rest_after_a_read,
+    _rest_of_a_subgraph,
+)
+STAYING = (_stays_when_written, _stays_when_read)
+
+
+def _judge_whole(thread: Thread, kept: Kept) -> None:
+    """Compare what is shown of a checkpoint with what was put, in each kind of read."""
+    context = thread.context
+    latest = thread.read()
+    by_id = context.call("get_tuple", kept.config)
+    for shown in (latest, by_id):
+        if shown is None or shown.config["configurable"]["checkpoint_id"] != _id_of(kept):
+            continue
+        if lost := kept.lacks(shown):
+            context.differed(
+                f"a checkpoint is shown, and a part of it has expired: {words(lost)}",
+                expected=f"all of it, or nothing: {kept.values}, writes {kept.writes}",
+                observed=f"without {lost}",
+            )
+            return
+    context.agreed()
+
+
+def _judge_there(thread: Thread, kept: Kept, ns: str, otherwise: str) -> None:
+    shown = thread.read(ns)
+    if shown is None:
+        thread.context.differed(otherwise, expected=f"checkpoint {kept.values}", observed="None")
+    else:
+        thread.context.agreed()
+
+
+def _id_of(kept: Kept) -> str:
+    return str(kept.config["configurable"]["checkpoint_id"])
+
+
+FAMILY = CheckFamily(
+    TABLE,
+    {
+        WHOLE_OR_NOT_AT_ALL.id: whole_or_not_at_all,
+        USED_THREADS_STAY.id: used_threads_stay,
+    },
+)

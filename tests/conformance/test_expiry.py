@@ -1,0 +1,107 @@
+"""What expires in part, or although it is used, is blamed on one contract, and nothing else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.wrong_savers import WRONG, WrongSaver, opener
+from tests.wrong_savers.expiring import STAY, TTL_S, WHOLE, Expiring, Part, pass_time
+
+from saverproof import Expiry, Target, target
+from saverproof.errors import TargetError
+from saverproof.families.answer import Status
+from saverproof.families.expiry.family import FAMILY
+from saverproof.families.items import ItemPlan, Outcome
+from saverproof.families.tally import Tally
+from saverproof.mistakes.reference.saver import ReferenceSaver
+
+EXPIRING = [wrong for wrong in WRONG if wrong.breaks.startswith("expiry/")]
+
+
+class OnlyWritesCount(Expiring):
+    """Reading does not begin the time anew, and is not said to."""
+
+    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+        return []
+
+
+def said(saver: Any, *, reads: bool = True) -> Target:
+    expiry = Expiry(seconds=TTL_S, pass_time=pass_time, renewed_by_reads=reads)
+    return target(name="expiring", durable=False, expiry=expiry)(opener(saver))
+
+
+def plan_for(found: Target, api: str, folder: Path) -> ItemPlan:
+    facts = facts_from(EVERY_OPERATION, durable=False, expires=True)
+    return plan_of(found, "expiry", api, folder, facts=facts)
+
+
+def judged(found: Target, folder: Path, api: str = "sync") -> Outcome:
+    plan = plan_for(found, api, folder)
+    tally = Tally(plan)
+    FAMILY.judge(plan, found, tally)
+    return tally.outcome()
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("wrong", EXPIRING, ids=lambda wrong: wrong.name)
+def test_each_mistake_is_blamed_on_one_contract(
+    wrong: WrongSaver, api: str, tmp_path: Path
+) -> None:
+    outcome = judged(said(wrong.saver), tmp_path, api)
+    assert {found.contract for found in outcome.findings} == {wrong.breaks}
+    assert not outcome.unknown
+    (found,) = outcome.findings
+    assert any("seconds pass" in step for step in found.steps)
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("saver", "reads"), [(Expiring, True), (Expiring, False), (OnlyWritesCount, False)]
+)
+def test_a_saver_that_forgets_whole_threads_is_accused_of_nothing(
+    saver: Any, reads: bool, api: str, tmp_path: Path
+) -> None:
+    outcome = judged(said(saver, reads=reads), tmp_path, api)
+    assert not outcome.findings
+    assert not outcome.unknown
+    assert outcome.checked.keys() == {WHOLE, STAY}
+
+
+def test_nothing_is_held_where_nothing_expires(tmp_path: Path) -> None:
+    outcome = judged(said(ReferenceSaver), tmp_path)
+    assert not outcome.findings
+    assert not outcome.checked
+    assert outcome.unknown.keys() == {WHOLE, STAY}
+    assert all("still shown" in why for why in outcome.unknown.values())
+
+
+def test_a_recorded_violation_is_replayed(tmp_path: Path) -> None:
+    (wrong, *_) = EXPIRING
+    found = said(wrong.saver)
+    plan = plan_for(found, "sync", tmp_path)
+    recorded = judged(found, tmp_path).findings[0].program
+    assert FAMILY.replay(plan, found, wrong.breaks, recorded).status is Status.FAILING
+    assert FAMILY.replay(plan, said(Expiring), wrong.breaks, recorded).status is Status.FIXED
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"seconds": 5}, "seconds is 5, expected 60 or more"),
+        ({"seconds": True}, "seconds is True, expected a number"),
+        ({"pass_time": 7}, "pass_time is 7, expected a function"),
+        ({"renewed_by_reads": "yes"}, "renewed_by_reads is 'yes', expected True or False"),
+    ],
+)
+def test_what_is_said_amiss_is_told_in_one_line(given: Any, words: str) -> None:
+    with pytest.raises(TargetError, match=words):
+        Expiry(**{"seconds": TTL_S, "pass_time": pass_time, **given})
+
+
+def test_a_target_takes_nothing_else_for_its_expiry() -> None:
+    seconds: Any = TTL_S
+    with pytest.raises(TargetError, match="expiry is 3600, expected an Expiry, or None"):
+        target(name="expiring", expiry=seconds)(opener(Expiring))
