@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,9 +21,12 @@ from tests.wrong_savers.resources import LIBRARY, OpeningStartsThread
 from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.items import Finding, ItemPlan, Outcome
+from saverproof.families.laws import law_of
 from saverproof.families.resources import family, holdings, reporting
 from saverproof.families.resources.family import ResourcesFamily, ResourcesJudging
+from saverproof.families.resources.judging import Leak
 from saverproof.families.resources.measuring import ResourceMeasurement
+from saverproof.families.resources.scripts import likeliest
 from saverproof.families.resources.work import (
     Cancellations,
     Failures,
@@ -212,6 +216,20 @@ def test_a_pool_that_fills_slowly_is_no_leak(
 ) -> None:
     measured = ResourceMeasurement(Puts, times=[10, 40, 160, 640], counts={kind: [*counts]})
     assert (kind in measured.leaks) is leaks
+
+
+def test_the_greatest_leak_of_each_kind_is_tried_first_for_a_script() -> None:
+    empty = holdings.HeldContents(*(Counter[str]() for _ in range(6)))
+    slow, quick, least, files = (
+        Leak(work, kind, law_of([10, 40, 160], [0, 30 * each, 150 * each], 8), empty, empty, {})
+        for work, kind, each in (
+            (Openings, "threads", 8),
+            (Gets, "threads", 4),
+            (Puts, "threads", 2),
+            (Puts, "files", 1),
+        )
+    )
+    assert likeliest([least, files, quick, slow]) == [slow, files, quick]
 
 
 def test_nothing_is_known_of_a_saver_that_raises(

@@ -216,7 +216,7 @@ class HeldTrial:
         return cls(reads, changes, read, looks, clears, ends, before, each, most)
 
     def into(self, told: dict[str, Any]) -> None:
-        """HeldTrial the read beside every change, and add the results to ``told``."""
+        """Play the read beside every change, and add the results to ``told``."""
         self.prepare()
         found = _Found()
         self.alone(found)

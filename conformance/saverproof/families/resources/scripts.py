@@ -49,10 +49,18 @@ def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
     opening = opening_of(target)
     if opening is None:
         return ""
-    # Each kind by what leaks it most.
-    plainest = {leak.kind: leak for leak in sorted(found, key=lambda leak: leak.law.per_item)}
-    chosen = sorted(plainest.values(), key=lambda leak: leak.rank)[:_TRIED]
-    return first_to_complain((script(leak, api, opening, target.name) for leak in chosen), FLAT.id)
+    texts = (script(leak, api, opening, target.name) for leak in likeliest(found))
+    return first_to_complain(texts, FLAT.id)
+
+
+def likeliest(found: Sequence[Leak]) -> list[Leak]:
+    """Return the leaks to try for a script: of each kind the greatest, and then the others, since
+    that one may not end in time.
+    """
+    by_amount = sorted(found, key=lambda leak: leak.law.per_item, reverse=True)
+    greatest = {leak.kind: leak for leak in reversed(by_amount)}.values()
+    others = [leak for leak in by_amount if leak not in greatest]
+    return [*sorted(greatest, key=lambda leak: leak.rank), *others][:_TRIED]
 
 
 def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
