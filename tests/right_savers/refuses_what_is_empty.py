@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -27,6 +28,11 @@ class RefusesWhatIsEmpty(SqliteReference):
 
     def _listed_id(self, config: RunnableConfig) -> str | None:
         return _not_empty(super()._listed_id(config), config)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        if "" in run_ids:
+            raise ValueError("run_ids: found an empty text, expected ids")
+        super().delete_for_runs(run_ids)
 
     def _page(self, config: Any, filter: Any, before: Any, limit: int | None) -> CheckpointRows:
         if limit is not None and limit < 1:

@@ -121,7 +121,7 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     }
     answer = context.attempt(lambda: context.driver.invoke("delete_for_runs", given))
     _compare_given(context, "run_ids", [*step.runs], given)
-    refused = bool(needed.may_stay) and _is_refusal(answer)
+    refused = _is_refusal(answer) if needed.may_stay else _refuses_no_run(step, answer)
     context.refusals.append(refused)
     if isinstance(answer, Raised):
         if refused:
@@ -186,6 +186,11 @@ def take_prune(step: steps.Prune, context: Context) -> None:
 
 def _is_refusal(answer: Any) -> bool:
     return isinstance(answer, Raised) and isinstance(answer.error, NotImplementedError)
+
+
+def _refuses_no_run(step: steps.DeleteForRuns, answer: Any) -> bool:
+    """Return whether a saver refused an empty run id, which no checkpoint can be meant by."""
+    return "" in step.runs and isinstance(answer, Raised) and isinstance(answer.error, ValueError)
 
 
 def _judge_refusal(context: Context, wrong_before: list[Difference]) -> None:

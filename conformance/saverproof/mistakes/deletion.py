@@ -247,3 +247,21 @@ class RunTakesTheRunless(ReferenceSaver):
         rows = shelf.checkpoints.items()
         wanted = {None, *run_ids} if run_ids else set()
         return [id for id, row in rows if self._load_metadata(row.metadata).get("run_id") in wanted]
+
+
+@mistake("deletion/runs", "no run is stored as an empty text: the run '' has all of them")
+class RunlessAreOfTheEmptyRun(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        def run(row: CheckpointRow) -> str:
+            return str(self._load_metadata(row.metadata).get("run_id", ""))
+
+        return [id for id, row in shelf.checkpoints.items() if run(row) in run_ids]
+
+
+@mistake("deletion/runs", "str(None): the run 'None' has all checkpoints without one")
+class RunlessAreOfTheRunNone(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        def run(row: CheckpointRow) -> str:
+            return str(self._load_metadata(row.metadata).get("run_id"))
+
+        return [id for id, row in shelf.checkpoints.items() if run(row) in run_ids]

@@ -98,6 +98,19 @@ RUNS: tuple[Program, ...] = (
 LangGraph's loop may leave the run id to the config, whose metadata joins the checkpoint's.
 """
 
+_NO_RUN = ("None", "null", "")
+"""What a saver may store where the metadata names no run."""
+
+
+def _of_no_run(run: str) -> Program:
+    """Return a program that deletes a run which no checkpoint is of, beside one without a run."""
+    runless = replace(checkpoint(THREAD, 1), metadata={"step": 1})
+    return (runless, checkpoint(THREAD, 2, 1), DeleteForRuns((run,)), *_reads(THREAD))
+
+
+RUNLESS: tuple[Program, ...] = tuple(map(_of_no_run, _NO_RUN))
+"""Checkpoints that were put without a run, which are not of a run that is called like none."""
+
 _ALL_OF = Prune((THREAD,), "delete")
 
 REMOVALS: tuple[Program, ...] = (
@@ -112,6 +125,7 @@ REMOVALS: tuple[Program, ...] = (
     (*_PUTS, DeleteForRuns(_RUNS[1:-1]), ListTuples(THREAD)),
     (*_PUTS, GetTuple(THREAD), DeleteForRuns(_RUNS[-1:]), GetTuple(THREAD)),
     *RUNS,
+    *RUNLESS,
 )
 """Each way to remove or copy, with reads before and puts after."""
 
