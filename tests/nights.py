@@ -2,9 +2,68 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from typing import TypeVar
+
 import pytest
 
+from tests.wrong_savers import WrongSaver
 
-def by_night(*values: object) -> pytest.ParameterSet:
+Value = TypeVar("Value")
+
+
+def by_night(*values: object, id: str | None = None) -> pytest.ParameterSet:
     """Return the values of a test that is left to the night."""
-    return pytest.param(*values, marks=pytest.mark.nightly)
+    return pytest.param(*values, id=id, marks=pytest.mark.nightly)
+
+
+def first_of_each(
+    values: Iterable[Value], group: Callable[[Value], Hashable], most: int
+) -> list[Value]:
+    """Return the first values of each group: what is tried by day."""
+    seen: Counter[Hashable] = Counter()
+    chosen = []
+    for value in values:
+        seen[group(value)] += 1
+        if seen[group(value)] <= most:
+            chosen.append(value)
+    return chosen
+
+
+def wrong_savers_by_day(
+    savers: Sequence[WrongSaver], most: int, slow: Collection[str] = ()
+) -> list[WrongSaver]:
+    """Return the savers that are tried by day: the first of each contract that are not ``slow``.
+
+    The others break the same contracts again. They have their night.
+    """
+    quick = (saver for saver in savers if saver.name not in slow)
+    return first_of_each(quick, lambda saver: saver.breaks, most)
+
+
+def through_the_day(
+    savers: Sequence[WrongSaver], most: int, slow: Collection[str] = ()
+) -> list[pytest.ParameterSet]:
+    """Return wrong savers as parameters, all but the first of each contract left to the night.
+
+    Raises AssertionError if a contract has none by day.
+    """
+    chosen = wrong_savers_by_day(savers, most, slow)
+    assert {saver.breaks for saver in chosen} == {saver.breaks for saver in savers}
+    by_day = {saver.name for saver in chosen}
+    return [
+        pytest.param(saver, id=saver.name)
+        if saver.name in by_day
+        else by_night(saver, id=saver.name)
+        for saver in savers
+    ]
+
+
+def by_turns(kinds: Iterable[str], apis: Sequence[str]) -> list[pytest.ParameterSet]:
+    """Return each kind through each API: by day through one of them, in turns."""
+    return [
+        pytest.param(kind, api) if (number + turn) % len(apis) == 0 else by_night(kind, api)
+        for number, kind in enumerate(kinds)
+        for turn, api in enumerate(apis)
+    ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.test_atomicity import OPERATIONS, plan_for
+from tests.nights import through_the_day
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
@@ -21,6 +22,8 @@ from saverproof.savers.targets.target import Target
 FAMILY = "atomicity"
 FAULTS = {"failed-commit-stays-open": 140, "never-connects-again": 140}
 """How many faults it takes to catch these; for all the others 70 are enough."""
+BY_DAY = 2
+"""Wrong savers of each contract that are tried by day."""
 
 
 class CutsConnections:
@@ -59,7 +62,7 @@ def wrong_savers() -> list[WrongSaver]:
     return [wrong for wrong in WRONG if wrong.breaks.startswith(f"{FAMILY}/")]
 
 
-@pytest.mark.parametrize("wrong", wrong_savers(), ids=lambda wrong: wrong.name)
+@pytest.mark.parametrize("wrong", through_the_day(wrong_savers(), BY_DAY))
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ from tests.conformance.upkeep_savers import (
     CopiesNoWrites,
     DeletesTheRunsItFound,
 )
+from tests.nights import by_night
 from tests.reference.log_file import LogFileReference
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import opener
@@ -239,7 +240,10 @@ def test_a_finding_is_played_again(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("kind", "name", "api"),
-    [(OperationKind.PRUNE, "questions", "sync"), (OperationKind.COPY, "table_by_table", "async")],
+    [
+        (OperationKind.PRUNE, "questions", "sync"),
+        by_night(OperationKind.COPY, "table_by_table", "async"),
+    ],
 )
 def test_a_script_of_two_processes_shows_it(
     kind: OperationKind, name: str, api: str, tmp_path: Path

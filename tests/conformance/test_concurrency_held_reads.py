@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.concurrency_support import BUNDLED, blamed, facts_of, judged, the
+from tests.nights import by_night
 
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.contract_ids import COPY, TORN
@@ -23,7 +24,7 @@ HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
 COPIES_HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, reads=12)
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_one_moment_is_whole_wherever_a_read_is_held(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -33,7 +34,7 @@ def test_one_moment_is_whole_wherever_a_read_is_held(
     assert outcome.checked[TORN] > few.checked[TORN] + 9 * HELD.reads
 
 
-@pytest.mark.parametrize("attribute", ["read_under_its_own_lock", "file_read_twice"])
+@pytest.mark.parametrize("attribute", [by_night("read_under_its_own_lock"), "file_read_twice"])
 def test_what_only_a_held_read_shows_is_replayed(
     attribute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,7 +52,7 @@ def test_what_only_a_held_read_shows_is_replayed(
     assert replay(plan, target, TORN, found.program).status is Status.FAILING
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", [by_night("sync"), "async"])
 def test_one_moment_is_copied_wherever_a_copy_is_held(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
+from tests.nights import by_turns
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.readers import FileReadTwice
 from tests.wrong_savers.upkeep import CopyOfTwoReads
@@ -197,6 +198,7 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""
 HELD_READS = [kind for kind, (_, _, scene) in SCRIPTS.items() if scene.get("scene") == HELD_READ]
 EACH = pytest.mark.parametrize("kind", SCRIPTS)
+IN_TURNS = pytest.mark.parametrize(("kind", "api"), by_turns(SCRIPTS, APIS))
 THROUGH_EACH_API = pytest.mark.parametrize("api", APIS)
 
 
@@ -233,8 +235,7 @@ def ending(text: str, kind: str, folder: Path) -> tuple[int, str]:
     return ended(text, folder)
 
 
-@EACH
-@THROUGH_EACH_API
+@IN_TURNS
 def test_a_script_complains_of_the_saver_that_it_is_for(
     kind: str, api: str, tmp_path: Path
 ) -> None:
@@ -248,8 +249,7 @@ def test_a_script_complains_of_the_saver_that_it_is_for(
     assert "Traceback" not in said
 
 
-@EACH
-@THROUGH_EACH_API
+@IN_TURNS
 def test_a_script_has_nothing_to_say_of_the_bundled_saver(
     kind: str, api: str, tmp_path: Path
 ) -> None:
@@ -276,8 +276,7 @@ def test_a_held_read_that_has_lost_its_line_cannot_tell(kind: str, tmp_path: Pat
     assert "IndexError" in said
 
 
-@EACH
-@THROUGH_EACH_API
+@IN_TURNS
 def test_a_script_has_nothing_to_say_of_a_saver_that_cannot_be_opened(
     kind: str, api: str, tmp_path: Path
 ) -> None:

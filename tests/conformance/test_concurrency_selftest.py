@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.conformance.concurrency_support import SCENES_ALONE, blamed, judged
 from tests.conformance.concurrent_savers import CONCURRENT, attribute_of
-from tests.conformance.selftest_support import EVERY_FAMILY
+from tests.nights import wrong_savers_by_day
 from tests.wrong_savers import WrongSaver
 from tests.wrong_savers.in_threads import InThreads
 
@@ -46,24 +47,26 @@ SLOW_BY_NIGHT = {
 """Wrong savers that threads catch by night alone: each takes about ten seconds, and another one of
 its contract, or a task, is caught by day.
 """
+BY_DAY = 2
+"""Wrong savers of each contract that are tried by day through each API."""
+IN_THREADS = [wrong for wrong in CONCURRENT if wrong.breaks != LOOP]
+BY_TASKS = [w for w in CONCURRENT if w.breaks == LOOP or issubclass(w.saver, InThreads)]
+
+
+def through(
+    savers: list[WrongSaver], slow: set[str], api: str, mark: str
+) -> Iterator[pytest.ParameterSet]:
+    """Yield wrong savers with the API through which they are caught, most of them by night."""
+    by_day = wrong_savers_by_day(savers, BY_DAY, slow)
+    for wrong in savers:
+        marks = [] if wrong in by_day else [pytest.mark.nightly]
+        yield pytest.param(wrong, api, id=wrong.name + mark, marks=marks)
+
+
 THROUGH = [
-    *(
-        pytest.param(
-            wrong,
-            "sync",
-            id=wrong.name,
-            marks=[pytest.mark.nightly] * (wrong.name in SLOW_BY_NIGHT),
-        )
-        for wrong in CONCURRENT
-        if wrong.breaks != LOOP
-    ),
+    *through(IN_THREADS, SLOW_BY_NIGHT, "sync", ""),
     # What another API shows of the same code, run in threads by the loop.
-    *(
-        pytest.param(wrong, "async", id=f"{wrong.name}, async")
-        for wrong in CONCURRENT
-        if (wrong.breaks == LOOP or issubclass(wrong.saver, InThreads))
-        and (EVERY_FAMILY or wrong.name not in BY_NIGHT)
-    ),
+    *through(BY_TASKS, BY_NIGHT, "async", ", async"),
 ]
 UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20, places=6)
 """Four histories told the rarest mistakes in five of six tries."""
@@ -135,13 +138,10 @@ def test_no_contract_is_without_a_wrong_saver() -> None:
     assert {wrong.breaks for wrong in CONCURRENT} == MUST_AND_SHOULD
 
 
-def test_each_contract_has_a_wrong_saver_by_day() -> None:
-    assert {w.breaks for w in CONCURRENT if w.name not in SLOW_BY_NIGHT} == MUST_AND_SHOULD
-    assert {w.name for w in CONCURRENT} >= SLOW_BY_NIGHT
-
-
-def test_no_contract_has_all_its_tasks_by_night() -> None:
-    in_threads = [wrong for wrong in CONCURRENT if issubclass(wrong.saver, InThreads)]
-    by_day = {wrong.breaks for wrong in in_threads if wrong.name not in BY_NIGHT}
-    assert by_day == {wrong.breaks for wrong in in_threads}
-    assert {wrong.name for wrong in in_threads} >= BY_NIGHT
+@pytest.mark.parametrize(
+    ("savers", "slow"), [(IN_THREADS, SLOW_BY_NIGHT), (BY_TASKS, BY_NIGHT)], ids=["sync", "async"]
+)
+def test_each_contract_has_a_wrong_saver_by_day(savers: list[WrongSaver], slow: set[str]) -> None:
+    by_day = {wrong.breaks for wrong in wrong_savers_by_day(savers, BY_DAY, slow)}
+    assert by_day == {wrong.breaks for wrong in savers}
+    assert {wrong.name for wrong in savers} >= slow

@@ -25,6 +25,7 @@ from tests.conformance.cost_support import (
     without_script,
 )
 from tests.conformance.selftest_support import EVERY_FAMILY
+from tests.nights import by_night
 from tests.reference.pooled import ReaderPool
 
 from saverproof.families.cost import family, reporting
@@ -57,7 +58,7 @@ def without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "api"), [(here("paged"), "sync"), (SQLITE, "sync"), (SQLITE, "async")]
+    ("where", "api"), [(here("paged"), "sync"), by_night(SQLITE, "sync"), (SQLITE, "async")]
 )
 def test_a_saver_whose_costs_do_not_grow_is_accused_of_nothing(where: str, api: str) -> None:
     outcome = judged_whole(where, api)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.conformance.test_durability import judged
-from tests.nights import by_night
+from tests.nights import through_the_day, wrong_savers_by_day
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
@@ -28,7 +28,9 @@ from saverproof_faults.io import available
 FAMILY = "durability"
 KILLS = {"deleted-one-by-one": 120, "large-values-beside-the-database": 120}
 """How many kills it takes to catch these; for all the others 25 are enough."""
-BY_NIGHT = {
+BY_DAY = 2
+"""Wrong savers of each contract that are tried by day."""
+SLOW = {
     "large-values-beside-the-database",
     "pending-cleared-on-opening",
     "newest-deleted-on-opening",
@@ -36,7 +38,7 @@ BY_NIGHT = {
     "unsynced-before-its-rename",
     "connection-per-call-never-synced",
 }
-"""Wrong savers that take long to catch, and whose contract others break by day."""
+"""Wrong savers that take long to catch: their contract is broken by others by day."""
 RECOVERIES = {"recovered-in-place": 3}
 POWER = {"durability/power-cut", "durability/power-cut-loses-nothing"}
 RESUMED = {"durability/resume", "durability/no-rerun"}
@@ -50,8 +52,7 @@ def has_script(wrong: WrongSaver) -> bool:
     """Whether its finding is made short and has a script, which is run some times: that takes
     longer than to find it.
     """
-    of_each = {one.breaks: one for one in reversed(wrong_savers()) if one.name not in BY_NIGHT}
-    return EVERY_FAMILY or wrong is of_each[wrong.breaks]
+    return EVERY_FAMILY or wrong in wrong_savers_by_day(wrong_savers(), 1, SLOW)
 
 
 def effort_for(wrong: WrongSaver) -> dict[str, int]:
@@ -106,8 +107,7 @@ def killed(wrong: WrongSaver, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     "wrong",
-    [by_night(one) if one.name in BY_NIGHT else one for one in wrong_savers()],
-    ids=lambda wrong: wrong.name,
+    through_the_day(wrong_savers(), BY_DAY, slow=SLOW),
 )
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver,
@@ -124,11 +124,6 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     assert found.keys() <= allowed, f"blamed for {sorted(found.keys() - allowed)} as well"
     if has_script(wrong):
         assert code_of(found[wrong.breaks].reproducer) in complaining, found[wrong.breaks].steps
-
-
-def test_each_contract_has_a_wrong_saver_by_day() -> None:
-    by_day = {wrong.breaks for wrong in wrong_savers() if wrong.name not in BY_NIGHT}
-    assert by_day == {wrong.breaks for wrong in wrong_savers()}
 
 
 def test_no_contract_is_without_a_wrong_saver() -> None:

@@ -15,6 +15,7 @@ from tests.conformance import graph_savers
 from tests.conformance.graph_plans import judged, memory_target, plan
 from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.conformance.selftest_support import EVERY_FAMILY
+from tests.nights import by_night
 from typing_extensions import TypedDict
 
 from saverproof.capability import Capability
@@ -96,7 +97,7 @@ def assert_rightly_blamed(wrong: Any, outcome: Outcome) -> None:
         assert refused is (wrong is graph_savers.Fails)
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_a_call_that_only_a_subgraph_was_refused_is_named(api: str, tmp_path: Path) -> None:
     def observed(kind: Any) -> str:
         found = judged(memory_target(kind), tmp_path, api).findings
@@ -119,7 +120,7 @@ def _opening(kind: Any) -> str:
     )
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_a_reproducer_stands_alone_and_fails_while_the_flaw_is_there(
     api: str, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from langgraph.checkpoint.base import empty_checkpoint
+from tests.nights import by_night
 
 from saverproof import (
     AtomicityMachine,
@@ -162,7 +163,8 @@ COUNTED = OwnStep("count", "counted/count", arguments={"number": 4})
     ("machine", "given"),
     [
         (Faulty, tuple(with_faults((MIRRORED, failed)) for failed in FAILED)),
-        (
+        # A kill inside a call has a test of its own by day.
+        by_night(
             type("Faulty", (Faulty,), {"contracts": frozenset({"durability/in-flight-atomic"})}),
             tuple(with_faults((MIRRORED, killed)) for killed in KILLED),
         ),

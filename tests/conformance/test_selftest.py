@@ -25,6 +25,7 @@ from tests.conformance.selftest_support import (
     replayed_by_programs,
     waiting_on_their_loop,
 )
+from tests.nights import through_the_day
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
@@ -43,6 +44,8 @@ from saverproof.scripts import verification
 
 PROVED_AGAIN = 5
 """Runs of each wrong saver whose proofs are made again: the shortest."""
+BY_DAY = 4
+"""Wrong savers of each contract that are tried by day: others take as long again."""
 LARGE_BY_NIGHT = {
     "values-cut-at-sixteen-megabytes",
     "runs-in-hundred-namespaces",
@@ -104,7 +107,7 @@ def parameters(
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("wrong", parameters(judged_by_programs(), LARGE_BY_NIGHT))
+@pytest.mark.parametrize("wrong", through_the_day(judged_by_programs(), BY_DAY, LARGE_BY_NIGHT))
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver,
     seed: int,
@@ -128,13 +131,6 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     # To find it once more for a test of its own would cost as much as the rest of the self-test.
     found = next(one for one in outcome.findings if one.contract == wrong.breaks)
     assert_shown_until_mended(wrong, plan, found, tmp_path)
-
-
-def test_each_contract_has_a_wrong_saver_by_day() -> None:
-    named = {wrong.name: wrong for wrong in judged_by_programs()}
-    by_day = {wrong.breaks for name, wrong in named.items() if name not in LARGE_BY_NIGHT}
-    assert by_day == {wrong.breaks for wrong in named.values()}
-    assert named.keys() >= LARGE_BY_NIGHT
 
 
 def assert_proved_again(followed: Followed, folder: Path) -> None:

@@ -27,6 +27,7 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.a_little import accusations_in, judge_a_little
 from tests.conformance.judging_support import facts_of, plan_of
+from tests.nights import by_night
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
 
 RIGHT = [postgres_savers.right, mariadb_saver.right, redis_saver.right]
@@ -73,7 +74,7 @@ def families_of(right: Target, kind: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("kind", [PROGRAMS, "by faults, kills and callers"])
+@pytest.mark.parametrize("kind", [by_night(PROGRAMS), "by faults, kills and callers"])
 def test_a_right_saver_is_accused_of_nothing(kind: str, right: Target, tmp_path: Path) -> None:
     assert right.ref is not None
     families = families_of(right, kind)

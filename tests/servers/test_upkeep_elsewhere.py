@@ -31,6 +31,8 @@ def test_one_statement_copies_one_moment(tmp_path: Path) -> None:
     assert met
 
 
+# By day, files show the same of another process (tests/conformance/test_concurrency_elsewhere.py).
+@pytest.mark.nightly
 def test_two_statements_of_a_transaction_copy_two_moments(tmp_path: Path) -> None:
     saver = postgres_savers.in_two_statements
     record, _ = copied_elsewhere(saver, tmp_path)
