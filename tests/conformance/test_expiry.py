@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.wrong_savers import WRONG, WrongSaver, opener
-from tests.wrong_savers.expiring import STAY, TTL_S, WHOLE, Expiring, Part, pass_time
+from tests.wrong_savers.expiring import STAY, TTL_S, WHOLE, Expiring, HalfOfItsTime, Part, pass_time
 
 from saverproof import Expiry, Target, target
 from saverproof.errors import TargetError
@@ -68,6 +68,12 @@ def test_a_saver_that_forgets_whole_threads_is_accused_of_nothing(
     assert not outcome.findings
     assert not outcome.unknown
     assert outcome.checked.keys() == {WHOLE, STAY}
+
+
+def test_nothing_is_whole_where_nothing_is_shown(tmp_path: Path) -> None:
+    outcome = judged(said(HalfOfItsTime), tmp_path)
+    assert {found.contract for found in outcome.findings} == {STAY}
+    assert not outcome.checked.get(WHOLE)
 
 
 def test_nothing_is_held_where_nothing_expires(tmp_path: Path) -> None:

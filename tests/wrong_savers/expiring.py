@@ -141,3 +141,18 @@ class WritesRenewNothing(Expiring):
 class ReadsRenewNothing(Expiring):
     def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
         return []
+
+
+@wrong(STAY, "everything expires after half of the time that is said")
+class HalfOfItsTime(Expiring):
+    def time_of(self, kind: str) -> float:
+        return TTL_S / 2
+
+
+@wrong(STAY, "the time of a thread begins with its first put, and never anew")
+class TimeBeginsOnce(Expiring):
+    def renew(self, parts: list[Part]) -> None:
+        used = self.store.extra.setdefault("used", {})
+        for part in self._parts():
+            began = (time for other, time in used.items() if other[0] == part[0])
+            used.setdefault(part, min(began, default=self._now))

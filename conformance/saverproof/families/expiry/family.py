@@ -63,8 +63,13 @@ def _rest_of_writes(thread: Thread) -> None:
 
 
 def _rest_of_unchanged_values(thread: Thread) -> None:
+    # Whether the first checkpoint stays so long is seen elsewhere: a read may begin its time anew.
+    beside = thread.beside()
+    beside.put(turn=1)
     thread.put(messages=["hello"], turn=1)
     thread.wait(PART)
+    if beside.read() is None:
+        return
     kept = thread.put(turn=2)
     thread.wait(PART)
     _judge_whole(thread, kept)
@@ -88,6 +93,20 @@ def _rest_of_a_subgraph(thread: Thread) -> None:
     _judge_whole(thread, kept)
     if thread.read() is not None:
         _judge_there(thread, below, SUBGRAPH, "a checkpoint is shown, and its subgraph's is gone")
+
+
+def _stays_for_its_time(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    thread.wait(0.9)
+    _judge_there(thread, kept, "", "a thread is gone before its time")
+
+
+def _stays_when_put(thread: Thread) -> None:
+    thread.put(messages=["hello"], turn=1)
+    thread.wait(PART)
+    kept = thread.put(turn=2)
+    thread.wait(PART)
+    _judge_there(thread, kept, "", "a thread was put within its time, and is gone")
 
 
 def _stays_when_written(thread: Thread) -> None:
@@ -114,11 +133,14 @@ WHOLE = (
     _rest_after_a_read,
     _rest_of_a_subgraph,
 )
-STAYING = (_stays_when_written, _stays_when_read)
+STAYING = (_stays_for_its_time, _stays_when_put, _stays_when_written, _stays_when_read)
 
 
 def _judge_whole(thread: Thread, kept: Kept) -> None:
-    """Compare what is shown of a checkpoint with what was put, in each kind of read."""
+    """Compare what is shown of a checkpoint with what was put, in each kind of read.
+
+    Where nothing is shown, nothing has expired in part, and nothing was looked at.
+    """
     context = thread.context
     latest = thread.read()
     by_id = context.call("get_tuple", kept.config)
@@ -132,7 +154,7 @@ def _judge_whole(thread: Thread, kept: Kept) -> None:
                 observed=f"without {lost}",
             )
             return
-    context.agreed()
+        context.agreed()
 
 
 def _judge_there(thread: Thread, kept: Kept, ns: str, otherwise: str) -> None:

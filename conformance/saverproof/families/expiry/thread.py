@@ -46,6 +46,10 @@ class Thread:
         self.latest: dict[str, Kept] = {}
         self._versions: dict[str, dict[str, Any]] = {}
 
+    def beside(self) -> Thread:
+        """Return another thread of the same store."""
+        return Thread(self.context, self.expiry, f"{self.name}-beside")
+
     def put(self, ns: str = "", **changed: Any) -> Kept:
         """Put a checkpoint in which these channels change, and the others stay as they are."""
         before = self.latest.get(ns)
