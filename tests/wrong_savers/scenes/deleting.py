@@ -90,6 +90,8 @@ def runs_that_are_told_apart(p: Probe) -> Any:
     for run in ("r7", "r8", *alike):
         delete_runs(p, run)
         found += [p.ids(p.config(thread)) for thread in ("told", "told again")]
+    p.put(1, thread="runless")
+    found += [delete_runs(p, "", "None"), p.ids(p.config("runless"))]
     for number in range(1, 103):
         p.put(number, thread="many", ns=f"n{number}", metadata={"run_id": f"many {number}"})
     delete_runs(p, "many 102")
