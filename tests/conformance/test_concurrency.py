@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from tests.conformance.concurrency_support import BUNDLED, SCENES_ALONE, blamed, judged, the
 from tests.conformance.concurrent_savers import SAVERS
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import opener
 from tests.wrong_savers.in_threads import InThreads
@@ -55,7 +56,7 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("where", "api", "blocked"),
-    [("langgraph_sqlite", "sync", "in cursor: with self.lock:"),
+    [by_night("langgraph_sqlite", "sync", "in cursor: with self.lock:"),
      ("langgraph_sqlite_async", "async", "in setup: async with self.lock:")],
 )  # fmt: skip
 def test_the_official_savers_block_while_they_list(

@@ -44,7 +44,7 @@ from saverproof.scripts import verification
 
 PROVED_AGAIN = 5
 """Runs of each wrong saver whose proofs are made again: the shortest."""
-BY_DAY = 4
+BY_DAY = 3
 """Wrong savers of each contract that are tried by day: others take as long again."""
 LARGE_BY_NIGHT = {
     "values-cut-at-sixteen-megabytes",
