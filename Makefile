@@ -8,7 +8,7 @@ PACKAGES := conformance savers faults reports
 SOURCES := $(PACKAGES) tests .ci
 
 # More than there are cores: many tests wait, for a process that ends or a call that never does.
-WORKERS ?= 4
+WORKERS ?= 3
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=40
 
 # The schemas that the checker brings along: it fetches nothing.

@@ -76,6 +76,30 @@ def test_nothing_is_whole_where_nothing_is_shown(tmp_path: Path) -> None:
     assert not outcome.checked.get(WHOLE)
 
 
+class ShowsNoWrites(Expiring):
+    """Wrong in another way."""
+
+    def get_tuple(self, config: Any) -> Any:
+        found = super().get_tuple(config)
+        return found and found._replace(pending_writes=[])
+
+
+class ShowsNothing(Expiring):
+    """Wrong in yet another way."""
+
+    def get_tuple(self, config: Any) -> None:
+        return None
+
+
+@pytest.mark.parametrize("saver", [ShowsNoWrites, ShowsNothing])
+def test_what_is_never_shown_has_not_expired(saver: Any, tmp_path: Path) -> None:
+    outcome = judged(said(saver), tmp_path)
+    assert not outcome.findings
+    assert not outcome.checked
+    assert all("before any time has passed" in why for why in outcome.unknown.values())
+    assert outcome.unknown.keys() == {WHOLE, STAY}
+
+
 def test_nothing_is_held_where_nothing_expires(tmp_path: Path) -> None:
     outcome = judged(said(ReferenceSaver), tmp_path)
     assert not outcome.findings
@@ -97,6 +121,7 @@ def test_a_recorded_violation_is_replayed(tmp_path: Path) -> None:
     ("given", "words"),
     [
         ({"seconds": 5}, "seconds is 5, expected 60 or more"),
+        ({"seconds": float("nan")}, "seconds is nan, expected 60 or more"),
         ({"seconds": True}, "seconds is True, expected a number"),
         ({"pass_time": 7}, "pass_time is 7, expected a function"),
         ({"renewed_by_reads": "yes"}, "renewed_by_reads is 'yes', expected True or False"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
@@ -26,7 +28,7 @@ from saverproof.families.resources import family, holdings, reporting
 from saverproof.families.resources.family import ResourcesFamily, ResourcesJudging
 from saverproof.families.resources.judging import Leak
 from saverproof.families.resources.measuring import ResourceMeasurement
-from saverproof.families.resources.scripts import likeliest
+from saverproof.families.resources.scripts import likeliest, script
 from saverproof.families.resources.work import (
     Cancellations,
     Failures,
@@ -38,6 +40,7 @@ from saverproof.families.resources.work import (
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef
+from saverproof.scripts.opening import opening_of
 
 FLAT = "resources/flat"
 LEAKING = [wrong for wrong in WRONG if wrong.breaks == FLAT]
@@ -71,6 +74,24 @@ class EndingLate(SqliteReference):
         return super().get_tuple(config)
 
 
+class FillsItsPool(EndingLate):
+    """Has a pool of threads as well, which its first reads fill."""
+
+    def get_tuple(self, config: Any) -> Any:
+        pool, end = self.__dict__.setdefault("pool", ([], threading.Event()))
+        if len(pool) < 120:
+            pool.append(threading.Thread(target=end.wait, daemon=True))
+            pool[-1].start()
+        return super().get_tuple(config)
+
+    def close(self) -> None:
+        pool, end = self.__dict__.pop("pool", ([], threading.Event()))
+        end.set()
+        for thread in pool:
+            thread.join()
+        super().close()
+
+
 class Raising(SqliteReference):
     def get_tuple(self, config: Any) -> Any:
         raise RuntimeError("out of order")
@@ -81,6 +102,7 @@ SAVERS = SimpleNamespace(
     plain=target(name="plain")(opener(SqliteReference)),
     remembering=target(name="remembering")(opener(Remembering)),
     ending_late=target(name="ending-late")(opener(EndingLate)),
+    fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
 )
 
@@ -130,7 +152,6 @@ SHOWN_BY = {
 }
 WITH_SCRIPT = {
     "descriptor-each-read",
-    "engine-each-read",
     "cache-of-all-threads",
     "pool-loses-connections",
 }
@@ -230,6 +251,24 @@ def test_the_greatest_leak_of_each_kind_is_tried_first_for_a_script() -> None:
         )
     )
     assert likeliest([least, files, quick, slow]) == [slow, files, quick]
+
+
+# Threads that stay are waited for as long as idle ones may take to end, each time.
+@pytest.mark.nightly
+def test_a_pool_that_fills_does_not_end_the_waiting_for_idle_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets, Gets])
+    assert judged(here("fills-its-pool"), tmp_path).findings == ()
+
+
+def test_a_script_waits_for_threads_that_end(tmp_path: Path) -> None:
+    empty = holdings.HeldContents(*(Counter[str]() for _ in range(6)))
+    leak = Leak(Gets, "threads", law_of([10, 40, 160], [0, 30, 150], 8), empty, empty, {})
+    for name, status in (("engine-each-read", 1), ("ending-late", 0)):
+        opening = opening_of(plan_for(here(name), tmp_path)[1])
+        assert opening is not None
+        assert ended(script(leak, "sync", opening, name), tmp_path)[0] == status
 
 
 def test_nothing_is_known_of_a_saver_that_raises(

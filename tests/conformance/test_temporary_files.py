@@ -7,7 +7,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
 
 SAVER = '''
 """A saver whose locks are files in the temporary folder. It leaves them there."""
@@ -31,10 +35,17 @@ def leaving(workspace):
 ONLY = "interface/complete,pending-writes/complete,durability/acknowledged-survives"
 
 
-def test_what_a_saver_leaves_behind_goes_with_the_run(tmp_path: Path) -> None:
-    (tmp_path / "leaving.py").write_text(SAVER)
-    temporary, locks = tmp_path / "temporary", tmp_path / "locks"
-    temporary.mkdir()
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A temporary folder with a short name, as a system's has."""
+    with TemporaryDirectory(dir="/tmp") as name:
+        yield Path(name)
+
+
+def files_made(folder: Path, temporary: Path) -> list[Path]:
+    """Judge the saver, and return the files that it made in the temporary folder."""
+    (folder / "leaving.py").write_text(SAVER)
+    locks = folder / "locks"
     options = ["--saver=leaving.py:leaving", "--saver-api=sync", f"--saver-contracts={ONLY}"]
     ours = ("PYTEST", "SAVERPROOF")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
@@ -48,15 +59,26 @@ def test_what_a_saver_leaves_behind_goes_with_the_run(tmp_path: Path) -> None:
             "--saver-profile=quick",
             *options,
         ],
-        cwd=tmp_path,
+        cwd=folder,
         env={**environment, "TMPDIR": str(temporary), "LOCKS": str(locks)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert run.returncode == 0, run.stdout
-    made = [Path(line) for line in locks.read_text().splitlines()]
+    return [Path(line) for line in locks.read_text().splitlines()]
+
+
+def test_what_a_saver_leaves_behind_goes_with_the_run(tmp_path: Path, temporary: Path) -> None:
+    made = files_made(tmp_path, temporary)
     assert all(path.is_relative_to(temporary) for path in made)
     # One for the probe; all that is judged is in the other, killed processes included.
     assert len({path.parent for path in made}) == 2
     assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_with_a_long_name_is_used_as_it_is(tmp_path: Path, temporary: Path) -> None:
+    # A saver's socket in a folder of its own below it could not be opened.
+    long = temporary / ("x" * 40)
+    long.mkdir()
+    assert {path.parent for path in files_made(tmp_path, long)} == {long}

@@ -50,7 +50,7 @@ from saverproof_savers import SqliteSaver
 
 class MySaver(SqliteSaver):
     @classmethod
-    def from_conn_string(cls, path):
+    def from_conn_string(cls, path, ttl=None):
         return cls.open(path)
 """
 

@@ -95,7 +95,7 @@ def test_a_right_saver_is_failed_at_each_message(
     [
         (NeverConnectsAgain, BROKEN),
         (DeletesBeforeItSets, "previous-intact"),
-        # By day these two; the others need no other means to be found.
+        # By day these two; savers on files break the contracts of the others by day.
         by_night(LostAnswerIsSuccess, "no-silent-loss"),
         by_night(StalePointer, "all-or-nothing"),
         by_night(DeadConnectionsInPool, BROKEN),

@@ -143,6 +143,30 @@ class ReadsRenewNothing(Expiring):
         return []
 
 
+@wrong(WHOLE, "a pending write begins the time of its checkpoint anew, and not that of its values")
+class WritesRenewNoValues(Expiring):
+    def renewed_by_writes(self, parts: list[Part]) -> list[Part]:
+        return [part for part in parts if part[2] != "value"]
+
+
+@wrong(
+    WHOLE, "a pending write begins the time of its checkpoint anew, and not that of other writes"
+)
+class WritesRenewNoOtherWrites(Expiring):
+    def renewed_by_writes(self, parts: list[Part]) -> list[Part]:
+        return [part for part in parts if part[2] != "writes"]
+
+
+@wrong(STAY, "a put begins the time of its namespace anew, and not that of the waiting root")
+class PutsRenewOneNamespace(Expiring):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        self.forget_what_is_due()
+        answer = ReferenceSaver.put(self, config, checkpoint, metadata, new_versions)
+        ns = self._get_ns(config)
+        self.renew([part for part in self.known(config) if part[1] == ns])
+        return answer
+
+
 @wrong(STAY, "everything expires after half of the time that is said")
 class HalfOfItsTime(Expiring):
     def time_of(self, kind: str) -> float:

@@ -121,7 +121,8 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     }
     answer = context.attempt(lambda: context.driver.invoke("delete_for_runs", given))
     _compare_given(context, "run_ids", [*step.runs], given)
-    refused = _is_refusal(answer) if needed.may_stay else _refuses_no_run(step, answer)
+    for_deltas = bool(needed.may_stay) and _is_refusal(answer)
+    refused = for_deltas or _refuses_no_run(step, answer)
     context.refusals.append(refused)
     if isinstance(answer, Raised):
         if refused:

@@ -21,6 +21,11 @@ _ROOM = 1 << 30
 machine's memory.
 """
 _PREFIX = "saverproof-run-"
+_LONGEST_ROOT = 30
+"""The longest path of a temporary folder in which a process gets one of its own, which is 42
+characters longer: a socket's path has 107 on Linux, and that of a ``multiprocessing.Manager`` takes
+32 below its folder.
+"""
 
 
 class _Process:
@@ -103,10 +108,13 @@ def temporary_folder(token: str) -> Iterator[Path]:
     """Make a folder for the temporary files of a child process and of all that it starts.
 
     If this process was itself given such a folder, it is that one: savers of one store may share
-    what they keep there, such as locks.
+    what they keep there, such as locks. It is the system's folder if the name of a new one would be
+    too long for a saver's socket in it.
     """
     if _Process.temporary is not None:
         yield Path(_Process.temporary)
+    elif len(tempfile.gettempdir()) > _LONGEST_ROOT:
+        yield Path(tempfile.gettempdir())
     else:
         with scratch_folder(token) as folder:
             yield folder

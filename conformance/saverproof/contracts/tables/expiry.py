@@ -17,8 +17,7 @@ WHOLE_OR_NOT_AT_ALL = Contract(
     ),
     source=(
         "saverproof: `langgraph.pregel` takes what `get_tuple` shows for the state, and cannot see "
-        "that a part is gone; issues redis-developer/langgraph-redis#137 and "
-        "redis-developer/langgraph-redis#139"
+        "that a part is gone"
     ),
     wrong="values that stay unchanged keep the time at which they were first stored",
     matters=(
@@ -48,7 +47,10 @@ USED_THREADS_STAY = Contract(
         "A conversation that waits for an approval is gone when the answer comes, although "
         "somebody has just looked at it, and the run begins anew without a word."
     ),
-    fix="Begin the time of the checkpoint anew when its pending writes are stored, or when read.",
+    fix=(
+        "Begin the time of the whole thread, values and writes included, anew when anything of it "
+        "is stored, or when it is read."
+    ),
     needs=frozenset({Capability.EXPIRY}),
 )
 

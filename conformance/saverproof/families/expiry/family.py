@@ -11,7 +11,7 @@ from collections.abc import Callable
 from saverproof.contracts.tables.expiry import TABLE, USED_THREADS_STAY, WHOLE_OR_NOT_AT_ALL
 from saverproof.errors import SaverproofError
 from saverproof.families.checks import CheckContext, CheckFamily
-from saverproof.families.expiry.thread import Kept, Thread, words
+from saverproof.families.expiry.thread import OTHER_TASK, Kept, Thread, words
 
 PART = 0.6
 """The share of the time that passes at once: what is used in between is due after two of them, and
@@ -22,6 +22,10 @@ SUBGRAPH = "review:00000000-0000-0000-0000-000000000002"
 
 class NothingExpiresError(SaverproofError):
     """A thread is shown for long after its time: what the target says of it is not so."""
+
+
+class NotShownError(SaverproofError):
+    """What was put is not shown as it was put even before any time has passed."""
 
 
 def whole_or_not_at_all(context: CheckContext) -> None:
@@ -47,10 +51,16 @@ def _try_each(context: CheckContext, trials: tuple[Callable[[Thread], None], ...
 
 
 def _require_expiry(thread: Thread) -> None:
-    thread.put(answer=42)
-    shown = thread.read()
+    kept = thread.put(messages=["hello"], question="send it?")
+    below = thread.put(SUBGRAPH, draft="Dear Ada")
+    thread.write("answer", "yes")
+    for each, ns in ((kept, ""), (below, SUBGRAPH)):
+        shown = thread.read(ns)
+        if shown is None or (lost := each.lacks(shown)):
+            lost = each.values if shown is None else lost
+            raise NotShownError(f"before any time has passed, {words(lost)} is not as it was put")
     thread.wait(3)
-    if shown is not None and thread.read() is not None:
+    if thread.read() is not None:
         raise NothingExpiresError("after three times its time a thread is still shown")
 
 
@@ -80,6 +90,15 @@ def _rest_after_a_read(thread: Thread) -> None:
     thread.write("answer", "yes")
     thread.wait(PART)
     thread.read()
+    thread.wait(PART)
+    _judge_whole(thread, kept)
+
+
+def _rest_after_a_write(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    thread.write("answer", "yes")
+    thread.wait(PART)
+    thread.write("note", "and thank you", OTHER_TASK)
     thread.wait(PART)
     _judge_whole(thread, kept)
 
@@ -117,6 +136,14 @@ def _stays_when_written(thread: Thread) -> None:
     _judge_there(thread, kept, "", "a thread was written within its time, and is gone")
 
 
+def _stays_when_its_subgraph_is_put(thread: Thread) -> None:
+    kept = thread.put(question="send it?")
+    thread.wait(PART)
+    thread.put(SUBGRAPH, draft="Dear Ada")
+    thread.wait(PART)
+    _judge_there(thread, kept, "", "a thread's subgraph was put within its time, and it is gone")
+
+
 def _stays_when_read(thread: Thread) -> None:
     if not thread.expiry.renewed_by_reads:
         return
@@ -131,13 +158,20 @@ WHOLE = (
     _rest_of_writes,
     _rest_of_unchanged_values,
     _rest_after_a_read,
+    _rest_after_a_write,
     _rest_of_a_subgraph,
 )
-STAYING = (_stays_for_its_time, _stays_when_put, _stays_when_written, _stays_when_read)
+STAYING = (
+    _stays_for_its_time,
+    _stays_when_put,
+    _stays_when_written,
+    _stays_when_its_subgraph_is_put,
+    _stays_when_read,
+)
 
 
 def _judge_whole(thread: Thread, kept: Kept) -> None:
-    """Compare what is shown of a checkpoint with what was put, in each kind of read.
+    """Compare what is shown of a checkpoint, as the latest and by its id, with what was put.
 
     Where nothing is shown, nothing has expired in part, and nothing was looked at.
     """

@@ -12,6 +12,7 @@ from saverproof.families.checks import CheckContext
 from saverproof.savers.targets.expiry import Expiry
 
 TASK = "00000000-0000-0000-0000-000000000001"
+OTHER_TASK = "00000000-0000-0000-0000-000000000003"
 AT = "2026-01-01T00:00:00+00:00"
 
 
@@ -78,10 +79,10 @@ class Thread:
         self.latest[ns] = Kept(put, values)
         return self.latest[ns]
 
-    def write(self, channel: str, value: Any) -> None:
-        """Add a pending write to the newest checkpoint of the root."""
+    def write(self, channel: str, value: Any, task: str = TASK) -> None:
+        """Add a task's pending write to the newest checkpoint of the root."""
         kept = self.latest[""]
-        self.context.call("put_writes", kept.config, [(channel, value)], TASK)
+        self.context.call("put_writes", kept.config, [(channel, value)], task)
         kept.writes.append((channel, value))
 
     def wait(self, share: float) -> None:

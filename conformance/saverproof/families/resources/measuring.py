@@ -29,7 +29,7 @@ MORE = 4
 """To tell a leak from a cache that is not full yet, a kind of work is repeated this many times as
 often.
 """
-_THREADS_END_WITHIN_S = 12.0
+THREADS_END_WITHIN_S = 12.0
 """How many seconds threads that have nothing to do may stay. Runtimes of engines, such as tokio's,
 keep an idle thread for ten.
 """
@@ -42,7 +42,7 @@ class ResourceMeasurement:
 
     If something leaks, ``contents`` are what was held before and after ``MORE`` times as many
     repetitions, and ``origins`` says where files were opened. ``trouble`` says why the work was not
-    done to the end.
+    done to the end. ``threads_stay`` is True once threads were waited for, and none of them ended.
     """
 
     work: type[Work]
@@ -51,6 +51,7 @@ class ResourceMeasurement:
     contents: list[HeldContents] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
+    threads_stay: bool = False
 
     @property
     def laws(self) -> Mapping[str, Law]:
@@ -89,7 +90,6 @@ class ResourceBench:
     """Measures the saver of a plan, which is opened again for each kind of work.
 
     ``calls`` and ``seconds`` are the calls of the saver, and the time spent in them.
-    ``threads_stay`` is True once threads were waited for, and did not end.
     """
 
     plan: ItemPlan
@@ -97,7 +97,6 @@ class ResourceBench:
     beat: Callable[[], None] = lambda: None
     calls: int = 0
     seconds: float = 0.0
-    threads_stay: bool = False
 
     def measure(self, kind: type[Work], times: Sequence[int]) -> ResourceMeasurement:
         """Repeat a kind of work, and count what is held after each of these times.
@@ -134,8 +133,8 @@ class ResourceBench:
         for number in range(measurement.times[-1] if measurement.times else 0, many):
             work.once(number)
             self.beat()
-        if "threads" in measurement.leaks:
-            self._await_threads(measurement.counts["threads"][0], holder)
+        if "threads" in measurement.leaks and not measurement.threads_stay:
+            self._await_threads(measurement, holder)
         measurement.look(holder, many)
 
     def _do_more(self, work: Work, measurement: ResourceMeasurement, holder: Holder) -> None:
@@ -151,13 +150,14 @@ class ResourceBench:
             with suppress(Exception), openings() as measurement.origins:
                 work.once(measurement.times[-1])
 
-    def _await_threads(self, few: int, holder: Holder) -> None:
-        """Wait until there are as few threads as that again, once in vain at most."""
-        until = time.monotonic() + _THREADS_END_WITHIN_S
-        while not self.threads_stay and holder.threads() > few:
-            self.threads_stay = time.monotonic() > until
+    def _await_threads(self, measurement: ResourceMeasurement, holder: Holder) -> None:
+        """Wait until there are as few threads as at first, or for as long as idle ones may stay."""
+        few, many = measurement.counts["threads"][0], holder.threads()
+        until = time.monotonic() + THREADS_END_WITHIN_S
+        while holder.threads() > few and time.monotonic() < until:
             self.beat()
             time.sleep(_LOOK_S)
+        measurement.threads_stay = holder.threads() >= many
 
 
 @contextmanager

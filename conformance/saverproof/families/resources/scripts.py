@@ -10,6 +10,7 @@ from saverproof.families.asked_saver import cancelled
 from saverproof.families.chain import Chain
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import Leak
+from saverproof.families.resources.measuring import THREADS_END_WITHIN_S
 from saverproof.families.resources.work import (
     Cancellations,
     LeftListings,
@@ -27,7 +28,7 @@ from saverproof.scripts.verification import first_to_complain
 
 _TRIED = 3
 """How many leaks are tried for a script."""
-_IMPORTS = ("import itertools", "import tracemalloc")
+_IMPORTS = ("import itertools", "import time", "import tracemalloc")
 _COUNTERS: Mapping[str, str] = MappingProxyType(
     {
         "descriptors": 'len(os.listdir("/proc/self/fd"))',
@@ -97,7 +98,7 @@ def _worked(leak: Leak, opening: Opening, api: str) -> list[str]:
             f"for number in range({many}):",
             *indented(once),
             f"    first = held(path) if number < {few} else first",
-            "last = held(path)",
+            *_last(leak),
         ]
     # What lies in the folder of the store is counted, so temporary files are made there as well.
     in_folder = ["tempfile.tempdir = path"] if leak.kind == "files" else []
@@ -110,6 +111,16 @@ def _worked(leak: Leak, opening: Opening, api: str) -> list[str]:
             f"for number in range({many}):",
             "    work.once(number)",
             f"    first = held(path) if number < {few} else first",
-            "last = held(path)",
+            *_last(leak),
         ],
     )
+
+
+def _last(leak: Leak) -> list[str]:
+    """Return the lines that count for the last time: threads that are idle may yet end."""
+    waits = [
+        f"until = time.monotonic() + {THREADS_END_WITHIN_S:.0f}  # an engine keeps idle ones",
+        "while held(path) > first and time.monotonic() < until:",
+        "    time.sleep(0.1)",
+    ]
+    return [*(waits if leak.kind == "threads" else []), "last = held(path)"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ class Expiry:
         if isinstance(self.seconds, bool) or not isinstance(self.seconds, int | float):
             raise _wrong("seconds", self.seconds, "a number")
         # Less would pass by itself while a store is looked at.
-        if self.seconds < _LEAST_S:
+        if not _LEAST_S <= self.seconds < math.inf:
             raise _wrong("seconds", self.seconds, f"{_LEAST_S} or more: nobody waits for it")
         if not callable(self.pass_time):
             raise _wrong("pass_time", self.pass_time, "a function of a Workspace and seconds")
