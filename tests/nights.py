@@ -34,23 +34,27 @@ def first_of_each(
 def wrong_savers_by_day(
     savers: Sequence[WrongSaver], most: int, slow: Collection[str] = ()
 ) -> list[WrongSaver]:
-    """Return the savers that are tried by day: the first of each contract that are not ``slow``.
+    """Return the savers that are tried by day, none of them ``slow``: of each contract, the first
+    of each module.
 
-    The others break the same contracts again. They have their night.
+    A module has savers that go wrong in the same way. The others break the same contracts again:
+    they have their night.
     """
     quick = (saver for saver in savers if saver.name not in slow)
-    return first_of_each(quick, lambda saver: saver.breaks, most)
+    return first_of_each(quick, lambda saver: (saver.breaks, saver.saver.__module__), most)
 
 
 def through_the_day(
     savers: Sequence[WrongSaver], most: int, slow: Collection[str] = ()
 ) -> list[pytest.ParameterSet]:
-    """Return wrong savers as parameters, all but the first of each contract left to the night.
+    """Return wrong savers as parameters, those that are not tried by day left to the night.
 
-    Raises AssertionError if a contract has none by day.
+    Raises:
+        AssertionError: a contract has none by day, or a slow one is none of the savers.
     """
     chosen = wrong_savers_by_day(savers, most, slow)
     assert {saver.breaks for saver in chosen} == {saver.breaks for saver in savers}
+    assert {saver.name for saver in savers}.issuperset(slow)
     by_day = {saver.name for saver in chosen}
     return [
         pytest.param(saver, id=saver.name)

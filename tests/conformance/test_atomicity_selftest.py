@@ -22,8 +22,8 @@ from saverproof.savers.targets.target import Target
 FAMILY = "atomicity"
 FAULTS = {"failed-commit-stays-open": 140, "never-connects-again": 140}
 """How many faults it takes to catch these; for all the others 70 are enough."""
-BY_DAY = 2
-"""Wrong savers of each contract that are tried by day."""
+BY_DAY = 1
+"""Wrong savers of each contract and module that are tried by day."""
 
 
 class CutsConnections:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.conformance.concurrency_support import SCENES_ALONE, blamed, judged
 from tests.conformance.concurrent_savers import CONCURRENT, attribute_of
-from tests.nights import wrong_savers_by_day
+from tests.nights import through_the_day
 from tests.wrong_savers import WrongSaver
 from tests.wrong_savers.in_threads import InThreads
 
@@ -47,26 +46,20 @@ SLOW_BY_NIGHT = {
 """Wrong savers that threads catch by night alone: each takes about ten seconds, and another one of
 its contract, or a task, is caught by day.
 """
-BY_DAY = 2
-"""Wrong savers of each contract that are tried by day through each API."""
+BY_DAY = 1
+"""Wrong savers of each contract and module that are tried by day through each API."""
 IN_THREADS = [wrong for wrong in CONCURRENT if wrong.breaks != LOOP]
 BY_TASKS = [w for w in CONCURRENT if w.breaks == LOOP or issubclass(w.saver, InThreads)]
 
 
-def through(
-    savers: list[WrongSaver], slow: set[str], api: str, mark: str
-) -> Iterator[pytest.ParameterSet]:
-    """Yield wrong savers with the API through which they are caught, most of them by night."""
-    by_day = wrong_savers_by_day(savers, BY_DAY, slow)
-    for wrong in savers:
-        marks = [] if wrong in by_day else [pytest.mark.nightly]
-        yield pytest.param(wrong, api, id=wrong.name + mark, marks=marks)
-
-
 THROUGH = [
-    *through(IN_THREADS, SLOW_BY_NIGHT, "sync", ""),
-    # What another API shows of the same code, run in threads by the loop.
-    *through(BY_TASKS, BY_NIGHT, "async", ", async"),
+    pytest.param(*one.values, api, id=f"{one.id}, {api}", marks=one.marks)
+    for savers, slow, api in (
+        (IN_THREADS, SLOW_BY_NIGHT, "sync"),
+        # What another API shows of the same code, run in threads by the loop.
+        (BY_TASKS, BY_NIGHT, "async"),
+    )
+    for one in through_the_day(savers, BY_DAY, slow)
 ]
 UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20, places=6)
 """Four histories told the rarest mistakes in five of six tries."""
@@ -136,12 +129,3 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
 
 def test_no_contract_is_without_a_wrong_saver() -> None:
     assert {wrong.breaks for wrong in CONCURRENT} == MUST_AND_SHOULD
-
-
-@pytest.mark.parametrize(
-    ("savers", "slow"), [(IN_THREADS, SLOW_BY_NIGHT), (BY_TASKS, BY_NIGHT)], ids=["sync", "async"]
-)
-def test_each_contract_has_a_wrong_saver_by_day(savers: list[WrongSaver], slow: set[str]) -> None:
-    by_day = {wrong.breaks for wrong in wrong_savers_by_day(savers, BY_DAY, slow)}
-    assert by_day == {wrong.breaks for wrong in savers}
-    assert {wrong.name for wrong in savers} >= slow

@@ -28,8 +28,8 @@ from saverproof_faults.io import available
 FAMILY = "durability"
 KILLS = {"deleted-one-by-one": 120, "large-values-beside-the-database": 120}
 """How many kills it takes to catch these; for all the others 25 are enough."""
-BY_DAY = 2
-"""Wrong savers of each contract that are tried by day."""
+BY_DAY = 1
+"""Wrong savers of each contract and module that are tried by day."""
 SLOW = {
     "large-values-beside-the-database",
     "pending-cleared-on-opening",

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.conformance.upgrade_support import kept, release
+from tests.nights import through_the_day
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG, WrongSaver
@@ -73,7 +74,7 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installs:
     return installed
 
 
-@pytest.mark.parametrize("wrong", WRONG_AFTER_UPDATES, ids=lambda wrong: wrong.name)
+@pytest.mark.parametrize("wrong", through_the_day(WRONG_AFTER_UPDATES, 1))
 def test_what_an_update_breaks_is_blamed_on_one_contract(
     wrong: WrongSaver, releases: Installs
 ) -> None:

@@ -1,8 +1,8 @@
 """Right savers on real servers are accused of nothing, by a little of everything.
 
-Each is judged in a third of the families of programs and graphs, and in all of the others. Their
-servers are killed, stand still and refuse in other tests; ``make right-on-servers`` judges them by
-the whole quick profile.
+By day they are judged by faults, kills and callers; at night, each also in a third of the families
+of programs and graphs. Their servers are killed, stand still and refuse in other tests; ``make
+right-on-servers`` judges them by the whole quick profile.
 """
 
 from __future__ import annotations
