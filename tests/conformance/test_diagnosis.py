@@ -4,7 +4,7 @@ contract.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow
 from saverproof.mistakes.registry import opener
 from saverproof.programs.steps.codec import from_json
-from saverproof.programs.steps.definitions import GetTuple, Program, Put, PutWrites
+from saverproof.programs.steps.definitions import DeleteForRuns, GetTuple, Program, Put, PutWrites
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
@@ -161,6 +161,25 @@ def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_
     blamed = upsert.REGULAR_WRITE_FIRST_WINS.id
     assert diagnosis.extend(run, run.breaches[0], blamed, ()) is REPLACED
     assert diagnosis.compare(run).exact
+
+
+class RefusesNoRun(ReferenceSaver):
+    """Refuses an empty run id, as it may."""
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        if "" in run_ids:
+            raise ValueError("run_ids: found an empty text, expected ids")
+        super().delete_for_runs(run_ids)
+
+
+def test_a_run_id_that_is_refused_is_refused_by_the_prediction(
+    loop: EventLoop, tmp_path: Path
+) -> None:
+    bench = bench_of(type("Refusing", (REPLACED.saver, RefusesNoRun), {}), loop, tmp_path)
+    runs = DeleteForRuns(("", "run-2"))
+    run = bench.replay((*AGAIN, runs, GetTuple("a", "", 1)))
+    assert run.refusals == (True,)
+    assert compare(run, Predictor(bench.trials).predict(run, [REPLACED])).exact
 
 
 def counted_and_predicted(

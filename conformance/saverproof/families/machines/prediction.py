@@ -301,19 +301,30 @@ def refusing(saver: type[ReferenceSaver], refusals: Sequence[bool]) -> type[Refe
     """
     told = iter(refusals)
 
-    def unless_refused(method: Callable[..., Any]) -> Callable[..., Any]:
+    def unless_refused(
+        method: Callable[..., Any], refusal: Callable[..., Exception]
+    ) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             if next(told, False):
-                # An empty run id is refused in other words than what delta channels need.
-                raise (
-                    ValueError("no run") if given[-1:] == ([""],) else NotImplementedError("deltas")
-                )
+                raise refusal(*given)
             return method(*given, **named)
 
         return call
 
-    names = ("prune", "delete_for_runs")
-    return type("Refusing", (saver,), {n: unless_refused(getattr(saver, n)) for n in names})
+    refusing_methods = {
+        "prune": unless_refused(saver.prune, _refusal_of_prune),
+        "delete_for_runs": unless_refused(saver.delete_for_runs, _refusal_of_runs),
+    }
+    return type("Refusing", (saver,), refusing_methods)
+
+
+def _refusal_of_prune(*_: Any) -> Exception:
+    return NotImplementedError("delta channels")
+
+
+def _refusal_of_runs(_: Any, run_ids: Sequence[str]) -> Exception:
+    # What is judged takes either for a refusal: an empty id is no right one, deltas are not done.
+    return ValueError("no run") if "" in run_ids else NotImplementedError("delta channels")
 
 
 def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
