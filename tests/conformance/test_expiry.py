@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.wrong_savers import WRONG, WrongSaver, opener
-from tests.wrong_savers.expiring import STAY, TTL_S, WHOLE, Expiring, HalfOfItsTime, Part, pass_time
+from tests.wrong_savers.expiring import (
+    STAY,
+    TTL_S,
+    WHOLE,
+    Expiring,
+    HalfOfItsTime,
+    StoredPart,
+    pass_time,
+)
 
 from saverproof import Expiry, Target, target
 from saverproof.errors import TargetError
@@ -24,7 +32,7 @@ EXPIRING = [wrong for wrong in WRONG if wrong.breaks.startswith("expiry/")]
 class OnlyWritesCount(Expiring):
     """Reading does not begin the time anew, and is not said to."""
 
-    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return []
 
 
@@ -76,6 +84,23 @@ def test_nothing_is_whole_where_nothing_is_shown(tmp_path: Path) -> None:
     assert not outcome.checked.get(WHOLE)
 
 
+class RenewsNoWritesAndNoValues(Expiring):
+    """Values that stay unchanged expire, and so do pending writes after a read."""
+
+    def renewed_by_put(self, parts: list[StoredPart], new_versions: Any) -> list[StoredPart]:
+        return [part for part in parts if part[2] != "value"]
+
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
+        return [part for part in parts if part[2] != "writes"]
+
+
+def test_of_two_flaws_both_are_told(tmp_path: Path) -> None:
+    (found,) = judged(said(RenewsNoWritesAndNoValues), tmp_path).findings
+    assert found.summary.endswith("has expired: messages")
+    assert found.steps[-1].startswith("seen in another thread as well: ")
+    assert "pending write of answer" in found.steps[-1]
+
+
 class ShowsNoWrites(Expiring):
     """Wrong in another way."""
 
@@ -120,8 +145,8 @@ def test_a_recorded_violation_is_replayed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"seconds": 5}, "seconds is 5, expected 60 or more"),
-        ({"seconds": float("nan")}, "seconds is nan, expected 60 or more"),
+        ({"seconds": 5}, "seconds is 5, expected a finite number from 60 on"),
+        ({"seconds": float("nan")}, "seconds is nan, expected a finite number from 60 on"),
         ({"seconds": True}, "seconds is True, expected a number"),
         ({"pass_time": 7}, "pass_time is 7, expected a function"),
         ({"renewed_by_reads": "yes"}, "renewed_by_reads is 'yes', expected True or False"),

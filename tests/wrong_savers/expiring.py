@@ -16,7 +16,7 @@ TTL_S = 3_600
 WHOLE = "expiry/whole-or-not-at-all"
 STAY = "expiry/used-threads-stay"
 
-Part: TypeAlias = tuple[str, str, str, Hashable]
+StoredPart: TypeAlias = tuple[str, str, str, Hashable]
 """Thread, namespace, kind ("checkpoint", "writes" or "value") and key."""
 
 
@@ -51,24 +51,24 @@ class Expiring(ReferenceSaver):
         self.forget_what_is_due()
         yield from super().list(config, **options)
 
-    def renewed_by_put(self, parts: list[Part], new_versions: Any) -> list[Part]:
+    def renewed_by_put(self, parts: list[StoredPart], new_versions: Any) -> list[StoredPart]:
         return parts
 
-    def renewed_by_writes(self, parts: list[Part]) -> list[Part]:
+    def renewed_by_writes(self, parts: list[StoredPart]) -> list[StoredPart]:
         return parts
 
-    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return parts
 
     def time_of(self, kind: str) -> float:
         return TTL_S
 
-    def known(self, config: Any) -> list[Part]:
+    def known(self, config: Any) -> list[StoredPart]:
         """Everything that is stored of the config's thread."""
         return [part for part in self._parts() if part[0] == self._thread_of(config)]
 
-    def _parts(self) -> list[Part]:
-        found: list[Part] = []
+    def _parts(self) -> list[StoredPart]:
+        found: list[StoredPart] = []
         for shelf in self.store.shelves.values():
             at = shelf.thread, shelf.ns
             found += [(*at, "checkpoint", key) for key in shelf.checkpoints]
@@ -80,7 +80,7 @@ class Expiring(ReferenceSaver):
     def _now(self) -> float:
         return float(self.store.extra.get("now", 0.0))
 
-    def renew(self, parts: list[Part]) -> None:
+    def renew(self, parts: list[StoredPart]) -> None:
         used = self.store.extra.setdefault("used", {})
         for part in self._parts():
             if part in parts or part not in used:
@@ -109,43 +109,43 @@ class WritesExpireFirst(Expiring):
 
 @wrong(WHOLE, "reading begins the time of the checkpoint anew, and not that of its writes")
 class ReadsRenewNoWrites(Expiring):
-    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return [part for part in parts if part[2] != "writes"]
 
 
 @wrong(WHOLE, "reading begins the time of the checkpoint anew, and not that of its values")
 class ReadsRenewNoValues(Expiring):
-    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return [part for part in parts if part[2] != "value"]
 
 
 @wrong(WHOLE, "values that stay unchanged keep the time at which they were first stored")
 class UnchangedValuesExpire(Expiring):
-    def renewed_by_put(self, parts: list[Part], new_versions: Any) -> list[Part]:
+    def renewed_by_put(self, parts: list[StoredPart], new_versions: Any) -> list[StoredPart]:
         return [part for part in parts if part[2] != "value"]
 
 
 @wrong(WHOLE, "reading begins the time of its namespace anew, and not that of the subgraphs")
 class ReadsRenewOneNamespace(Expiring):
-    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return [part for part in parts if part[1] == ns]
 
 
 @wrong(STAY, "pending writes have a time of their own, and that of their checkpoint goes on")
 class WritesRenewNothing(Expiring):
-    def renewed_by_writes(self, parts: list[Part]) -> list[Part]:
+    def renewed_by_writes(self, parts: list[StoredPart]) -> list[StoredPart]:
         return [part for part in parts if part[2] == "writes"]
 
 
 @wrong(STAY, "reading is said to begin the time anew, and does not")
 class ReadsRenewNothing(Expiring):
-    def renewed_by_read(self, parts: list[Part], ns: str) -> list[Part]:
+    def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return []
 
 
 @wrong(WHOLE, "a pending write begins the time of its checkpoint anew, and not that of its values")
 class WritesRenewNoValues(Expiring):
-    def renewed_by_writes(self, parts: list[Part]) -> list[Part]:
+    def renewed_by_writes(self, parts: list[StoredPart]) -> list[StoredPart]:
         return [part for part in parts if part[2] != "value"]
 
 
@@ -153,7 +153,7 @@ class WritesRenewNoValues(Expiring):
     WHOLE, "a pending write begins the time of its checkpoint anew, and not that of other writes"
 )
 class WritesRenewNoOtherWrites(Expiring):
-    def renewed_by_writes(self, parts: list[Part]) -> list[Part]:
+    def renewed_by_writes(self, parts: list[StoredPart]) -> list[StoredPart]:
         return [part for part in parts if part[2] != "writes"]
 
 
@@ -175,7 +175,7 @@ class HalfOfItsTime(Expiring):
 
 @wrong(STAY, "the time of a thread begins with its first put, and never anew")
 class TimeBeginsOnce(Expiring):
-    def renew(self, parts: list[Part]) -> None:
+    def renew(self, parts: list[StoredPart]) -> None:
         used = self.store.extra.setdefault("used", {})
         for part in self._parts():
             began = (time for other, time in used.items() if other[0] == part[0])

@@ -6,17 +6,19 @@ is told so, and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from saverproof.contracts.tables.expiry import TABLE, USED_THREADS_STAY, WHOLE_OR_NOT_AT_ALL
 from saverproof.errors import SaverproofError
-from saverproof.families.checks import CheckContext, CheckFamily
-from saverproof.families.expiry.thread import OTHER_TASK, Kept, Thread, words
+from saverproof.families.checks import CheckContext, CheckFamily, Disagreement
+from saverproof.families.expiry.thread import OTHER_TASK, StoredCheckpoint, Thread, words
 
 PART = 0.6
-"""The share of the time that passes at once: what is used in between is due after two of them, and
-what is used is not.
+"""The share of the time that passes at once: what is used in between is not due after two of them,
+and all else is.
 """
+ALMOST = 0.9
+"""A share after which nothing is due yet."""
 SUBGRAPH = "review:00000000-0000-0000-0000-000000000002"
 
 
@@ -43,11 +45,24 @@ def _try_each(context: CheckContext, trials: tuple[Callable[[Thread], None], ...
     if expiry is None:
         return
     _require_expiry(Thread(context, expiry, "unused"))
-    for number, trial in enumerate(trials):
-        context.steps.clear()
-        trial(Thread(context, expiry, str(number)))
-        if context.disagreements:
-            return
+    shown_by: list[str] = []
+    try:
+        for number, trial in enumerate(trials):
+            context.steps.clear()
+            trial(Thread(context, expiry, str(number)))
+            if context.disagreements and not shown_by:
+                shown_by = [*context.steps]
+    finally:
+        # A later trial may raise: what was seen before is told all the same.
+        if shown_by:
+            context.steps[:] = [*shown_by, *_further(context.disagreements)]
+
+
+def _further(disagreements: Sequence[Disagreement]) -> Iterator[str]:
+    """Yield a line for each flaw that another trial has shown than the first one."""
+    for summary in dict.fromkeys(each.summary for each in disagreements):
+        if summary != disagreements[0].summary:
+            yield f"seen in another thread as well: {summary}"
 
 
 def _require_expiry(thread: Thread) -> None:
@@ -64,11 +79,16 @@ def _require_expiry(thread: Thread) -> None:
         raise NothingExpiresError("after three times its time a thread is still shown")
 
 
-def _rest_of_writes(thread: Thread) -> None:
+def _question_and_answer(thread: Thread) -> StoredCheckpoint:
     kept = thread.put(question="send it?")
     thread.write("answer", "yes")
+    return kept
+
+
+def _rest_of_writes(thread: Thread) -> None:
+    kept = _question_and_answer(thread)
     # Both are as old, and looked at just before they are due.
-    thread.wait(0.9)
+    thread.wait(ALMOST)
     _judge_whole(thread, kept)
 
 
@@ -86,8 +106,7 @@ def _rest_of_unchanged_values(thread: Thread) -> None:
 
 
 def _rest_after_a_read(thread: Thread) -> None:
-    kept = thread.put(question="send it?")
-    thread.write("answer", "yes")
+    kept = _question_and_answer(thread)
     thread.wait(PART)
     thread.read()
     thread.wait(PART)
@@ -95,8 +114,7 @@ def _rest_after_a_read(thread: Thread) -> None:
 
 
 def _rest_after_a_write(thread: Thread) -> None:
-    kept = thread.put(question="send it?")
-    thread.write("answer", "yes")
+    kept = _question_and_answer(thread)
     thread.wait(PART)
     thread.write("note", "and thank you", OTHER_TASK)
     thread.wait(PART)
@@ -116,7 +134,7 @@ def _rest_of_a_subgraph(thread: Thread) -> None:
 
 def _stays_for_its_time(thread: Thread) -> None:
     kept = thread.put(question="send it?")
-    thread.wait(0.9)
+    thread.wait(ALMOST)
     _judge_there(thread, kept, "", "a thread is gone before its time")
 
 
@@ -170,7 +188,7 @@ STAYING = (
 )
 
 
-def _judge_whole(thread: Thread, kept: Kept) -> None:
+def _judge_whole(thread: Thread, kept: StoredCheckpoint) -> None:
     """Compare what is shown of a checkpoint, as the latest and by its id, with what was put.
 
     Where nothing is shown, nothing has expired in part, and nothing was looked at.
@@ -191,7 +209,7 @@ def _judge_whole(thread: Thread, kept: Kept) -> None:
         context.agreed()
 
 
-def _judge_there(thread: Thread, kept: Kept, ns: str, otherwise: str) -> None:
+def _judge_there(thread: Thread, kept: StoredCheckpoint, ns: str, otherwise: str) -> None:
     shown = thread.read(ns)
     if shown is None:
         thread.context.differed(otherwise, expected=f"checkpoint {kept.values}", observed="None")
@@ -199,7 +217,7 @@ def _judge_there(thread: Thread, kept: Kept, ns: str, otherwise: str) -> None:
         thread.context.agreed()
 
 
-def _id_of(kept: Kept) -> str:
+def _id_of(kept: StoredCheckpoint) -> str:
     return str(kept.config["configurable"]["checkpoint_id"])
 
 

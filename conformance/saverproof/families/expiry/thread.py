@@ -17,7 +17,7 @@ AT = "2026-01-01T00:00:00+00:00"
 
 
 @dataclass(slots=True)
-class Kept:
+class StoredCheckpoint:
     """A checkpoint that was put, and its pending writes."""
 
     config: dict[str, Any]
@@ -44,14 +44,14 @@ class Thread:
         self.context = context
         self.expiry = expiry
         self.name = f"{context.store.workspace.name}-{name}"
-        self.latest: dict[str, Kept] = {}
+        self.latest: dict[str, StoredCheckpoint] = {}
         self._versions: dict[str, dict[str, Any]] = {}
 
     def beside(self) -> Thread:
         """Return another thread of the same store."""
         return Thread(self.context, self.expiry, f"{self.name}-beside")
 
-    def put(self, ns: str = "", **changed: Any) -> Kept:
+    def put(self, ns: str = "", **changed: Any) -> StoredCheckpoint:
         """Put a checkpoint in which these channels change, and the others stay as they are."""
         before = self.latest.get(ns)
         saver = self.context.saver
@@ -76,7 +76,7 @@ class Thread:
         self._versions[ns] = versions | new
         put = self.address(ns)
         put["configurable"]["checkpoint_id"] = checkpoint["id"]
-        self.latest[ns] = Kept(put, values)
+        self.latest[ns] = StoredCheckpoint(put, values)
         return self.latest[ns]
 
     def write(self, channel: str, value: Any, task: str = TASK) -> None:

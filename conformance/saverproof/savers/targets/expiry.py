@@ -35,7 +35,7 @@ class Expiry:
             raise _wrong("seconds", self.seconds, "a number")
         # Less would pass by itself while a store is looked at.
         if not _LEAST_S <= self.seconds < math.inf:
-            raise _wrong("seconds", self.seconds, f"{_LEAST_S} or more: nobody waits for it")
+            raise _wrong("seconds", self.seconds, f"a finite number from {_LEAST_S} on")
         if not callable(self.pass_time):
             raise _wrong("pass_time", self.pass_time, "a function of a Workspace and seconds")
         if not isinstance(self.renewed_by_reads, bool):
