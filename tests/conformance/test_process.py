@@ -375,7 +375,8 @@ def test_the_child_dies_with_the_process_that_started_it(tmp_path: Path) -> None
     parent = subprocess.run(
         [sys.executable, "-c", PARENT],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        # What a killed process leaves there goes with the test.
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         timeout=60,
         check=False,

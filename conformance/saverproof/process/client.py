@@ -69,16 +69,17 @@ class JudgeProcess:
         # Appending, so that cutting the file off between two items leaves no hole.
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         self._heartbeat, beats_file = Heartbeat.create()
-        self._folder = ExitStack()
-        temporary = self._folder.enter_context(temporary_folder(setting.token))
-        self._setting = replace(setting, temporary=str(temporary))
-        ours, theirs = socket.socketpair()
-        try:
-            served = (theirs.fileno(), beats_file, self._stacks.fileno())
-            self._process = start(service, self._output.fileno(), served)
-        finally:
-            theirs.close()
-            os.close(beats_file)
+        with ExitStack() as folder:
+            temporary = folder.enter_context(temporary_folder(setting.token))
+            self._setting = replace(setting, temporary=str(temporary))
+            ours, theirs = socket.socketpair()
+            try:
+                served = (theirs.fileno(), beats_file, self._stacks.fileno())
+                self._process = start(service, self._output.fileno(), served)
+            finally:
+                theirs.close()
+                os.close(beats_file)
+            self._folder = folder.pop_all()
         self._channel = MessageChannel(ours)
         self._started = False
 

@@ -103,13 +103,13 @@ _NO_RUN = ("None", "null", "")
 
 
 def _of_no_run(run: str) -> Program:
-    """Return a program that deletes a run which no checkpoint is of, beside one without a run."""
+    """Return a program that deletes a run without checkpoints: one checkpoint there has no run."""
     runless = replace(checkpoint(THREAD, 1), metadata={"step": 1})
     return (runless, checkpoint(THREAD, 2, 1), DeleteForRuns((run,)), *_reads(THREAD))
 
 
 RUNLESS: tuple[Program, ...] = tuple(map(_of_no_run, _NO_RUN))
-"""Checkpoints that were put without a run, which are not of a run that is called like none."""
+"""Deletions of runs whose ids read like none, beside a checkpoint that was put without a run."""
 
 _ALL_OF = Prune((THREAD,), "delete")
 
