@@ -45,6 +45,11 @@ process, a free place was once taken for blocked.
 """
 _GLANCE_S = 0.0005
 """Seconds in which a write that was blocked moves, once nothing blocks it."""
+_STILL = 3
+"""How many glances in a row must find the writer waiting: one that has just been let go waits for a
+moment for the interpreter, which whoever looks has. One glance took a free place for blocked in one
+of sixty runs on a busy machine.
+"""
 _VISITS = 2
 """How many visits of one line count as different places: a loop may visit a line without end."""
 
@@ -130,15 +135,15 @@ class Probing:
         last = self._pending
         if last is None:
             return False
-        # A write in another process may be over before the glance is, and its answer on the way.
-        goes_on = self._process is not None and self._writer_goes_on()
-        if concurrent.futures.wait([last], _GLANCE_S).done:
-            return False
-        goes_on = goes_on or self._writer_goes_on()
-        if not goes_on and stacks.of_others() == self._blocked:
-            # As long as no thread has moved, or could, nothing has changed.
-            return True
-        return not self._is_answered(last)
+        for _ in range(_STILL):
+            # A write in another process may be over before the glance, and its answer on the way.
+            goes_on = self._process is not None and self._writer_goes_on()
+            if concurrent.futures.wait([last], _GLANCE_S).done:
+                return False
+            if goes_on or self._writer_goes_on() or stacks.of_others() != self._blocked:
+                return not self._is_answered(last)
+        # As long as no thread has moved, or could, nothing has changed.
+        return True
 
     def _writer_goes_on(self) -> bool:
         return others_go_on(self._process)
@@ -146,8 +151,10 @@ class Probing:
     def _is_answered(self, write: concurrent.futures.Future[Any]) -> bool:
         until = time.monotonic() + _LONGEST_S
         answered = bool(concurrent.futures.wait([write], self._patience_s).done)
-        while not answered and self._writer_goes_on() and time.monotonic() < until:
+        still = 0
+        while not answered and still < _STILL and time.monotonic() < until:
             # On a busy machine it is late, which says nothing of what is in its way.
+            still = 0 if self._writer_goes_on() else still + 1
             answered = bool(concurrent.futures.wait([write], _GLANCE_S).done)
         self._blocked = None if answered else stacks.of_others()
         return answered
@@ -159,7 +166,9 @@ class Probing:
                 self._pending = self._write()
             waited_for, until = asyncio.wrap_future(self._pending), time.monotonic() + _LONGEST_S
             await asyncio.wait([waited_for], timeout=self._patience_s)
-            while not waited_for.done() and self._writer_goes_on() and time.monotonic() < until:
+            still = 0
+            while not waited_for.done() and still < _STILL and time.monotonic() < until:
+                still = 0 if self._writer_goes_on() else still + 1
                 await asyncio.wait([waited_for], timeout=_GLANCE_S)
         self.free.append((place, self._pending is not None and self._pending.done()))
 
