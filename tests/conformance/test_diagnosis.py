@@ -141,6 +141,20 @@ def test_the_order_of_all_namespaces_is_no_other_order_s_mistake(tmp_path: Path)
     assert not outcome.extra["differences"]["elsewhere"]
 
 
+@pytest.mark.parametrize("family", ["ordering", "parity"])
+def test_paths_that_one_api_takes_alone_are_expected_of_it_alone(
+    family: str, tmp_path: Path
+) -> None:
+    # LangGraph sends the path to put_writes, and none to an aput_writes without the parameter.
+    mistake = BY_NAME["async-passes-on-arguments"]
+    target = Target(name="wrong", open=mistake.make, drop=mistake.drop)
+    facts = facts_of(target, tmp_path)
+    outcome = judged(plan_of(target, family, "crossed", tmp_path, facts=facts), target)
+    assert {found.contract for found in outcome.findings} <= {mistake.breaks}
+    assert not outcome.unsettled
+    assert not outcome.handed
+
+
 def test_a_mistake_is_chosen_though_another_changes_the_same_writes(
     loop: EventLoop, tmp_path: Path
 ) -> None:

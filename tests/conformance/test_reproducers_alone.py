@@ -37,6 +37,7 @@ from saverproof.scripts import (
     death_reproducer,
     operation_reproducer,
     reproducer,
+    signature_reproducer,
     verification,
 )
 from saverproof.scripts.script import LONGEST
@@ -202,7 +203,7 @@ def test_a_call_that_waits_for_its_own_loop_is_given_up(
 
 @pytest.mark.parametrize(
     ("saver", "operation"),
-    [("no-list", "list"), ("no-delete-thread", "delete_thread"), ("no-task-path", "task_path")],
+    [("no-list", "list"), ("no-delete-thread", "delete_thread")],
 )
 def test_an_operation_that_is_missing_has_a_script(
     saver: str, operation: str, tmp_path: Path
@@ -210,6 +211,18 @@ def test_an_operation_that_is_missing_has_a_script(
     script = operation_reproducer(target_of(saver), operation, "sync", name="interface/complete")
     status, said = ended(script, tmp_path)
     assert (status, said.startswith("interface/complete: ")) == (1, True)
+    assert ended(of_the_right_saver(script), tmp_path) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("saver", "api"),
+    [("no-task-path", "sync"), ("no-task-path", "async"), ("async-passes-on-arguments", "async")],
+)
+def test_a_missing_task_path_has_a_script(saver: str, api: str, tmp_path: Path) -> None:
+    contract = "pending-writes/accepts-task-path"
+    script = signature_reproducer(target_of(saver), api, name=contract)
+    status, said = ended(script, tmp_path)
+    assert (status, said.startswith(f"{contract}: ")) == (1, True)
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")
 
 

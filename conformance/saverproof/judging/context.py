@@ -119,11 +119,6 @@ class Context:
         behind.explains.append(Difference(fact, None, expected, error))
         return True
 
-    @property
-    def takes_paths(self) -> bool:
-        """True if put_writes has a parameter for the task path."""
-        return self.reader.takes_paths
-
     def next_version(self, current: Version | None) -> Version:
         """Return the channel version that the saver makes after ``current``."""
         return versions_of(self.store.saver)(current)

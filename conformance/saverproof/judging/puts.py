@@ -235,13 +235,14 @@ def spoil(value: Any) -> None:
 
 def take_put_writes(step: PutWrites, context: Context) -> None:
     """Write a batch, then judge its checkpoint, or the whole store if judging is thorough."""
-    if not context.takes_paths and step.path:
+    driver = context.driver
+    if not driver.takes_paths and step.path:
         step = replace(step, path="")
     context.last_change = step
     address = (step.thread, step.namespace, step.number)
     thread = context.real(step.thread)
     call = put_writes_call(step, thread)
-    answer = context.attempt(lambda: context.driver.put_writes(call))
+    answer = context.attempt(lambda: driver.put_writes(call))
     if isinstance(answer, Raised):
         context.facts.differ(facts.RAISED, address, "the writes to be stored", answer)
         context.model.open_writes.add(address)

@@ -317,6 +317,16 @@ class TaskPathRenamed(ReferenceSaver):
 
 
 @mistake(
+    "pending-writes/accepts-task-path",
+    "aput_writes(*args, **kwargs) passes them on to put_writes",
+    apis=("async",),
+)
+class AsyncPassesOnArguments(ReferenceSaver):
+    async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
+        self.put_writes(*args, **kwargs)
+
+
+@mistake(
     "pending-writes/namespace-defaults", 'config["configurable"]["checkpoint_ns"] in put_writes'
 )
 class WritesNeedANamespace(ReferenceSaver):

@@ -10,7 +10,6 @@ from typing import Protocol
 
 from saverproof.programs.operations import OPERATIONS
 from saverproof.programs.steps import definitions as steps
-from saverproof.programs.values import Value
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.complaints import guarded
@@ -18,7 +17,7 @@ from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
-from saverproof.scripts.saver_methods import SaverMethods, saver_methods
+from saverproof.scripts.saver_methods import SaverMethods, put_writes_of, saver_methods
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, write_steps
 from saverproof.scripts.verification import complains, complains_alone
@@ -99,11 +98,6 @@ def _shown(
     return ""
 
 
-_WITH_PATH = steps.PutWrites(
-    "a", "", 1, 1, (("count", Value("integer", 1)),), "~__pregel_pull, agent"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class _Missing:
     """The lack of an operation."""
@@ -118,19 +112,47 @@ class _Missing:
         guarded(writer, lines_of(step, writer), self.expected)
 
 
+@dataclass(frozen=True, slots=True)
+class _NoTaskPath:
+    """The lack of a parameter of ``method``."""
+
+    contract: str
+    method: str
+    hangs: bool = False
+
+    def show(self, writer: ScriptWriter, program: steps.Program) -> None:
+        """Write a look at the signature: ``*args`` takes a path, but LangGraph sends none."""
+        writer.imports.add("import inspect")
+        expected, observed = f"{self.method}(config, writes, task_id, task_path)", "{signature}"
+        writer.say(
+            f"signature = inspect.signature(saver.{self.method})",
+            'if "task_path" not in signature.parameters:',
+            f"    {complaint(expected, f'{self.method}{observed}')}",
+        )
+
+
 def operation_reproducer(target: Target, operation: str, api: str, *, name: str) -> str:
     """Return the source of a script that calls an operation which a saver lacks, or "".
 
-    It is tried as in :func:`reproducer`. ``operation`` is a method that all savers have, or
-    "task_path" for that argument of put_writes.
+    It is tried as in :func:`reproducer`. ``operation`` is a method that all savers have.
     """
+    missing = _Missing(name, f"{operation} to be there")
+    return _standing_reproducer(target, (OPERATIONS[operation],), missing, api)
+
+
+def signature_reproducer(target: Target, api: str, *, name: str) -> str:
+    """Return the source of a script that looks for the task path among the parameters of
+    put_writes, or "". It is tried as in :func:`reproducer`.
+    """
+    return _standing_reproducer(target, (), _NoTaskPath(name, put_writes_of(api)), api)
+
+
+def _standing_reproducer(target: Target, program: steps.Program, flaw: Flaw, api: str) -> str:
     opening = opening_of(target)
     if opening is None:
         return ""
-    missing = _Missing(name, f"{operation} to be there")
     calls = CallSource(api, opening.managed)
-    program = (_WITH_PATH if operation == "task_path" else OPERATIONS[operation],)
-    return _shown(target, opening, program, missing, calls, SaverMethods(), name)
+    return _shown(target, opening, program, flaw, calls, SaverMethods(), flaw.contract)
 
 
 def death_reproducer(target: Target, program: steps.Program, api: str, *, name: str) -> str:

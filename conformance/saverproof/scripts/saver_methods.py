@@ -15,7 +15,7 @@ from saverproof.savers.execution.driver import takes_task_path
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.opening import fresh_workspace, opened
 from saverproof.savers.targets.target import Target
-from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.call_source import APIS, CallSource
 from saverproof.scripts.own_source import OwnSource
 
 
@@ -23,11 +23,12 @@ from saverproof.scripts.own_source import OwnSource
 class SaverMethods:
     """The optional methods that a saver has, and the additions of its author.
 
-    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``. ``own`` are the rules
-    and invariants of an author, by contract id.
+    ``with_paths`` are the APIs whose put_writes has a parameter for the task path. ``setup`` and
+    ``closers`` are calls as source, such as ``saver.close()``. ``own`` are the rules and invariants
+    of an author, by contract id.
     """
 
-    takes_paths: bool = True
+    with_paths: frozenset[str] = frozenset(APIS)
     setup: str = ""
     closers: tuple[str, ...] = ()
     own: Mapping[str, OwnSource] = field(default_factory=dict)
@@ -56,12 +57,16 @@ def saver_methods(target: Target, program: Program, calls: CallSource) -> SaverM
 
 def _methods(saver: Any, calls: CallSource) -> SaverMethods:
     closers = [name for name in ("close", "aclose") if hasattr(saver, name)]
-    method = "put_writes" if calls.api == "sync" else "aput_writes"
     return SaverMethods(
-        takes_task_path(getattr(saver, method, None)),
+        frozenset(api for api in APIS if takes_task_path(getattr(saver, put_writes_of(api), None))),
         _called(saver, "setup", calls) if hasattr(saver, "setup") else "",
         tuple(_called(saver, name, calls) for name in closers),
     )
+
+
+def put_writes_of(api: str) -> str:
+    """Return the name of the method that writes through an API."""
+    return "put_writes" if api == "sync" else "aput_writes"
 
 
 def _called(saver: Any, name: str, calls: CallSource) -> str:

@@ -186,7 +186,7 @@ def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") 
     sources = put_writes_arguments(step, writer)
     given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
     other = [writer.task(step.task)]
-    if step.path and writer.methods.takes_paths:
+    if step.path and writer.next_api in writer.methods.with_paths:
         other.append(f"task_path={quoted(step.path)}")
     writer.say(writer.change("put_writes", *given.values(), *other))
     writer.model.put_writes(step)

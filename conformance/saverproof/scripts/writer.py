@@ -221,6 +221,11 @@ class ScriptWriter:
         self._turn += 1
         return self.calls.call(self.calls.on_turn(self._turn), self.receiver, operation, *arguments)
 
+    @property
+    def next_api(self) -> str:
+        """The API of the next call that writes."""
+        return self.calls.on_turn(self._turn + 1)
+
     def skip_turns(self, number: int) -> None:
         """Count further calls that write, which one statement makes in a loop."""
         self._turn += number

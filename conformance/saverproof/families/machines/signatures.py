@@ -8,7 +8,7 @@ from saverproof.contracts.tables import interface, isolation, pending_writes
 from saverproof.families.items import Finding
 from saverproof.savers.facts import Facts
 from saverproof.savers.targets.target import Target
-from saverproof.scripts import operation_reproducer
+from saverproof.scripts import operation_reproducer, signature_reproducer
 
 COMPLETE = interface.COMPLETE.id
 TASK_PATH = pending_writes.ACCEPTS_TASK_PATH.id
@@ -63,7 +63,7 @@ def _of_task_path(api: str, target: Target) -> Finding:
         f"{method} has no parameter named task_path",
         f"{method}(config, writes, task_id, task_path)",
         f"{method} without task_path",
-        operation_reproducer(target, "task_path", api, name=TASK_PATH),
+        signature_reproducer(target, api, name=TASK_PATH),
     )
 
 
