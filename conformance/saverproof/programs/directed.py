@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from saverproof.programs.model.records import SPECIAL_INDEX
 from saverproof.programs.names import (
@@ -16,7 +17,7 @@ from saverproof.programs.names import (
     ODD_NODES,
     ODD_PATHS,
 )
-from saverproof.programs.small import THREAD, batch, checkpoint
+from saverproof.programs.small import OTHER, THREAD, batch, checkpoint
 from saverproof.programs.steps.definitions import (
     DeleteThread,
     DeltaHistory,
@@ -79,6 +80,44 @@ def _joined() -> Iterator[Step]:
 JOINED: tuple[Program, ...] = (tuple(_joined()),)
 """Threads and namespaces that give the same key if a saver joins them with one of many signs."""
 
+_Place: TypeAlias = tuple[str, str]
+"""A thread and a namespace."""
+
+
+def _changed_in_turn(one: _Place, other: _Place) -> Program:
+    """Return a program in which both places have a checkpoint of one id, and each is written to,
+    and put again, by itself.
+    """
+    places = (one, other)
+    return (
+        *(checkpoint(of, 1, namespace=ns, seed=n) for n, (of, ns) in enumerate(places, 5)),
+        *(
+            batch(of, 1, n, 2, ("__resume__", n), namespace=ns)
+            for n, (of, ns) in enumerate(places, 1)
+        ),
+        batch(one[0], 1, 1, 0, ("__resume__", 3), namespace=one[1]),
+        checkpoint(one[0], 1, namespace=one[1], seed=7, noted="put again"),
+        *_asked(places),
+    )
+
+
+def _written_early(one: _Place, other: _Place) -> Program:
+    """Return a program in which writes come before their checkpoint, whose id another place has."""
+    (thread, namespace), (early, inside) = one, other
+    return (
+        checkpoint(thread, 1, namespace=namespace),
+        batch(early, 1, 2, 2, namespace=inside),
+        checkpoint(early, 1, namespace=inside, seed=5),
+        *_asked((one, other)),
+    )
+
+
+def _asked(places: tuple[_Place, ...]) -> Iterator[Step]:
+    for thread, namespace in places:
+        yield GetTuple(thread, namespace, 1)
+        yield ListTuples(thread, namespace)
+
+
 SAME_IDS: tuple[Program, ...] = (
     (
         checkpoint(THREAD, 1),
@@ -91,8 +130,20 @@ SAME_IDS: tuple[Program, ...] = (
         ListTuples(THREAD),
     ),
     (checkpoint(THREAD, 1), GetTuple(THREAD, "child", 1), ListTuples(THREAD, "child", 1)),
+    *(
+        make(*places)
+        for root, elsewhere in (
+            ((THREAD, ""), (THREAD, "child")),
+            ((THREAD, ""), (OTHER, "")),
+            ((THREAD, "child"), (OTHER, "child")),
+        )
+        for make in (_changed_in_turn, _written_early)
+        for places in ((root, elsewhere), (elsewhere, root))
+    ),
 )
-"""One id in two namespaces, and reads of it in a namespace that lacks it."""
+"""One id in two namespaces, or in two threads: what each operation does to the one changes nothing
+in the other. And reads of an id in a namespace that lacks it.
+"""
 
 NAMESPACES: tuple[Program, ...] = tuple(
     program for names in NESTED for program in _told_apart(names)

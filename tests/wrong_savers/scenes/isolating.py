@@ -23,6 +23,7 @@ def the_same_ids_in_two_threads(p: Probe) -> Any:
     p.write(1, [("x", "a")])
     p.put(1, thread="b", values={"x": "b1"})
     p.put(7, thread="c", values={"x": "c7"})
+    p.put(1, values={"x": "a1"}, metadata={"step": 5})
     got = [p.id_of("b", "", 2), p.id_of("b"), p.id_of("a"), p.id_of("a", "", 7)]
     return got, everything(p, "a", "b"), p.places(p.config("b", "", 2)), p.pending("a", "", 1)
 
@@ -43,13 +44,14 @@ def the_same_ids_in_two_namespaces(p: Probe) -> Any:
     p.put(1, ns="n", values={"x": "n"})
     p.put(1, ns="n:1", values={"x": "n1"})
     p.write(1, [("x", "root")])
+    p.put(1, values={"x": "root"}, metadata={"step": 5})
     got = [
         p.id_of("a", "n"),
         p.id_of(),
         p.held("a", "", 1),
         p.pending("a", "n", 1),
     ]
-    return got, [p.places(p.config("a", ns)) for ns in ("", "n", "n:1")]
+    return got, everything(p, "a"), [p.places(p.config("a", ns)) for ns in ("", "n", "n:1")]
 
 
 NESTED = (

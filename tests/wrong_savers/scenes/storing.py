@@ -120,6 +120,7 @@ def the_same_task_elsewhere(p: Probe) -> Any:
     for thread, ns, number in places:
         p.put(number, thread=thread, ns=ns)
         p.write(number, [("x", f"{thread}{ns}{number}")], "t1", thread=thread, ns=ns)
+    p.write(1, [("x", 1)], "t2")
     return [p.pending(*place) for place in places]
 
 
