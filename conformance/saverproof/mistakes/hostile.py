@@ -95,6 +95,15 @@ class DeletesLike(ReferenceSaver):
         return [s for s in self._all_shelves() if re.fullmatch(pattern, s.thread, re.DOTALL)]
 
 
+@mistake("isolation/hostile-identifiers", "DELETE ... WHERE thread_id LIKE ? in SQLite")
+class DeletesLikeSqlite(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        # It ignores case, and what follows a NUL.
+        pattern = re.escape(thread.split("\0")[0]).replace("%", ".*").replace("_", ".")
+        like = re.compile(pattern, re.DOTALL | re.IGNORECASE | re.ASCII)
+        return [s for s in self._all_shelves() if like.fullmatch(s.thread.split("\0")[0])]
+
+
 @mistake("isolation/hostile-identifiers", "SCAN MATCH: * ? and [ ] in an id are wildcards")
 class ListsByGlob(ReferenceSaver):
     def _selected(self, config: Any) -> Rows:
