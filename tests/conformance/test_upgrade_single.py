@@ -8,14 +8,21 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from tests.conformance.test_upgrade import Releases
 from tests.conformance.upgrade_support import kept
 from tests.reference.sqlite import SqliteReference
-from tests.wrong_savers.upgrades import CipherOfToday, Later, OldAnswersStay, UndecodableIsNone
+from tests.wrong_savers.upgrades import (
+    CipherOfToday,
+    Later,
+    OldAnswersStay,
+    ReadsLeniently,
+    UndecodableIsNone,
+)
 
 from saverproof.families.answer import Status
 from saverproof.families.items import Outcome
-from saverproof.families.upgrade.judging import GRAPH_RESUMES, SETTINGS
+from saverproof.families.upgrade.judging import GRAPH_RESUMES, SETTINGS, STRICT_MSGPACK
 from saverproof.families.upgrade.replay import replay
 from saverproof.mistakes.reference.store import Blob
 
@@ -78,6 +85,38 @@ def test_a_change_that_never_comes_to_the_saver_is_told(judged: Judged) -> None:
     assert any(
         "encryption: the saver called no serializer that was given to it" in n for n in notes
     )
+
+
+class LenientByItsSerializer(Later):
+    """It has a serializer that builds every class, and goes by it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, serde=JsonPlusSerializer(allowed_msgpack_modules=True))
+
+
+def test_a_saver_that_goes_by_its_own_serializer_is_right(judged: Judged) -> None:
+    outcome, _ = judged(STRICT_MSGPACK, LenientByItsSerializer)
+    assert not outcome.findings
+    assert STRICT_MSGPACK not in outcome.checked
+    assert "in the same way with strict msgpack" in outcome.unexercised[STRICT_MSGPACK]
+
+
+def test_strict_msgpack_is_held_of_a_saver_that_refuses_other_serializers(judged: Judged) -> None:
+    outcome, _ = judged(STRICT_MSGPACK, RefusesWhatAnotherSerializerStored)
+    assert not outcome.findings
+    assert STRICT_MSGPACK in outcome.checked
+
+
+def test_a_strict_read_is_played_again(
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, _ = judged(STRICT_MSGPACK, ReadsLeniently)
+    (found,) = outcome.findings
+    assert "FunctionProfile" in found.observed
+    assert "FunctionProfile" not in found.expected
+    mended = Releases(tmp_path / "mended", Later, SqliteReference)
+    monkeypatch.syspath_prepend(mended.new)
+    assert replay(mended.plan, kept, STRICT_MSGPACK, found.program).status is Status.FIXED
 
 
 class TwoFlaws(CipherOfToday, UndecodableIsNone):

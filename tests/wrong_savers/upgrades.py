@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from saverproof.mistakes.reference.store import Blob, CheckpointRow, WriteRow
 from tests.reference.database import TABLES, Database
@@ -172,3 +173,53 @@ class UndecodableIsNone(Later):
         with suppress(Exception):
             return super().get_tuple(config)
         return None
+
+
+STRICT = "upgrade/strict-msgpack"
+
+
+def _lenient() -> Any:
+    return JsonPlusSerializer(allowed_msgpack_modules=True)
+
+
+@wrong(STRICT, "values are read with a serializer of its own that builds every class")
+class ReadsLeniently(Later):
+    def _load(self, blob: Blob) -> Any:
+        # Encryption, and whatever is no msgpack, it leaves to the serializer that it was given.
+        return _lenient().loads_typed(blob) if blob[0] == "msgpack" else super()._load(blob)
+
+
+@wrong(STRICT, "the copy that with_allowlist makes reads with the serializer of its original")
+class CopyReadsAsItsOriginal(Later):
+    _reader: Any = None
+
+    def _load(self, blob: Blob) -> Any:
+        if blob[0] != "msgpack":
+            return super()._load(blob)
+        self._reader = self._reader or self.serde
+        return self._reader.loads_typed(blob)
+
+    def with_allowlist(self, extra_allowlist: Any) -> Any:
+        self._reader = self._reader or self.serde
+        return super().with_allowlist(extra_allowlist)
+
+
+def _is_blocked(saver: Any, blob: Blob) -> bool:
+    return blob[0] == "msgpack" and type(saver.serde.loads_typed(blob)) is not type(
+        _lenient().loads_typed(blob)
+    )
+
+
+@wrong(STRICT, "writes of which the serializer does not build the object are left out")
+class SkipsWhatIsNotBuilt(Later):
+    def _tuple(self, row: CheckpointRow, blobs: Any, writes: list[WriteRow]) -> CheckpointTuple:
+        built = [write for write in writes if not _is_blocked(self, write.value)]
+        return super()._tuple(row, blobs, built)
+
+
+@wrong(STRICT, "a listing raises at a write of which the serializer does not build the object")
+class RaisesAtWhatIsNotBuilt(Later):
+    def _load_write(self, blob: Blob) -> Any:
+        if _is_blocked(self, blob):
+            raise TypeError("this type is not allowed")
+        return super()._load_write(blob)

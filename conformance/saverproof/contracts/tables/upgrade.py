@@ -181,6 +181,36 @@ SETTINGS = Contract(
     durable=True,
 )
 
+STRICT_MSGPACK = Contract(
+    id="upgrade/strict-msgpack",
+    statement=(
+        "With LANGGRAPH_STRICT_MSGPACK=true a saver shows what was stored before, and what is "
+        "stored then, as its `serde` gives it: objects of classes that are off LangGraph's list as "
+        "plain data, or whole through the copy that `with_allowlist` makes for them. It does not "
+        "raise, and shows no less than without."
+    ),
+    # Strict msgpack changes nothing of what is stored, and makes LangGraph's serializer raise at
+    # nothing: so a saver that reads by its serializer has no reason to refuse. A saver whose own
+    # serializer is lenient goes by it as well, as LangGraph does with those that it does not know.
+    source=(
+        "`langgraph.checkpoint.serde.jsonplus.JsonPlusSerializer`, which gives the plain data of "
+        "what it does not build; `langgraph.checkpoint.base.BaseCheckpointSaver.with_allowlist`, "
+        "which LangGraph calls for each graph then; every official saver keeps it"
+    ),
+    wrong="values are read with a serializer of the saver's own, and not with its `serde`",
+    matters=(
+        "An operator forbids that stored data builds any class, and it still does; or the state of "
+        "a graph comes back without its classes, or not at all."
+    ),
+    fix=(
+        "Read with `self.serde` at the time of the call, pass None on to the base class where no "
+        "serializer is given, and take what it returns for the value, whatever its type."
+    ),
+    since="4.0.1",
+    needs=frozenset({Capability.SERIALIZER}),
+    durable=True,
+)
+
 TABLE = FamilyTable(
     name="upgrade",
     title="two releases of a saver on one store",

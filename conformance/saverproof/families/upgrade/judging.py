@@ -25,9 +25,11 @@ from saverproof.families.upgrade.reporting import (
     read_finding,
     set_up_finding,
     setting_finding,
+    strict_finding,
 )
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
-from saverproof.families.upgrade.settings import CHANGES
+from saverproof.families.upgrade.settings import CHANGES, STRICT
+from saverproof.families.upgrade.strict_msgpack import read_strictly
 from saverproof.families.upgrade.trials import Alone, ReleaseBench, Which
 from saverproof.programs.steps.definitions import Program
 from saverproof.savers.releases.installed import Release
@@ -51,6 +53,7 @@ contract says nothing new.
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id
 SETTINGS = upgrade.SETTINGS.id
+STRICT_MSGPACK = upgrade.STRICT_MSGPACK.id
 GRAPH_RESUMES = upgrade.GRAPH_RESUMES.id
 REFUSED = "one of the releases refuses what is to be stored, on a store of its own: {}"
 NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
@@ -123,6 +126,8 @@ class UpgradeJudging:
                 self._set_up(pair, bench)
             if self._is_to_be_judged(GRAPH_RESUMES, pair):
                 self._resume_graphs(pair, bench)
+            if self._is_to_be_judged(STRICT_MSGPACK, pair):
+                self._read_strictly(pair, bench)
             if self._is_to_be_judged(SETTINGS, pair):
                 self._change_settings(pair, bench)
             self.tally.operations += sum(player.calls for player in bench.players.values())
@@ -191,12 +196,25 @@ class UpgradeJudging:
             told = True
         self._tell_untried(GRAPH_RESUMES, pair, untried, len(STOPPED))
 
+    def _read_strictly(self, pair: TwoReleases, bench: ReleaseBench) -> None:
+        try:
+            seen = read_strictly(bench, pair.new, self.plan.api)
+        except NotToBeSeen as why:
+            self.tally.not_exercised([STRICT_MSGPACK], str(why))
+            return
+        self.tally.agreed(STRICT_MSGPACK, seen.facts)
+        self.tally.beat()
+        if seen.odd is not None:
+            self._found(STRICT_MSGPACK, strict_finding(self.plan, pair, seen.odd))
+
     def _change_settings(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         untried: list[str] = []
         told = False
         with ExitStack() as stack:
             trials = ChangedSettings(bench, stack, pair.new, self.plan.api)
             for change in CHANGES.values():
+                if change.after is STRICT and STRICT_MSGPACK in self._broken:
+                    continue
                 try:
                     seen = trials.after(change)
                 except NotToBeSeen as why:

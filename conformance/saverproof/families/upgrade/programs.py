@@ -114,7 +114,7 @@ def settled(step: Step, model: Model, thread: str, next_version: Any) -> CallAsD
         case Put() if planned is not None:
             call = put_call(step, planned, thread)
             values = {
-                name: _expression(channel.value)
+                name: expression(channel.value)
                 for name, channel in planned.channels.items()
                 if channel.value is not None and name in call.checkpoint["channel_values"]
             }
@@ -122,12 +122,13 @@ def settled(step: Step, model: Model, thread: str, next_version: Any) -> CallAsD
             return CallAsData("put", (call.config, checkpoint, call.metadata, call.new_versions))
         case PutWrites():
             batch = put_writes_call(step, thread)
-            writes = [[channel, _expression(value)] for channel, value in step.writes]
+            writes = [[channel, expression(value)] for channel, value in step.writes]
             return CallAsData("put_writes", (batch.config, writes, batch.task_id, batch.task_path))
     return CallAsData("delete_thread", (thread,))
 
 
-def _expression(value: Value) -> Mapping[str, Any]:
+def expression(value: Value) -> Mapping[str, Any]:
+    """Return the data that stands for a value, for the process of a release."""
     return {EXPRESSION: [value.source(), sorted(value.imports())]}
 
 

@@ -108,6 +108,16 @@ class OpenSavers:
         if setup is not None:
             self.answer_of(setup())
 
+    def allow(self, name: str, copied: str, classes: list[list[str]]) -> None:
+        """Make the copy of a saver that LangGraph makes for a graph whose state has classes."""
+        self.savers[copied] = self.savers[name].with_allowlist([tuple(one) for one in classes])
+
+    def said(self, name: str, values: list[Any]) -> list[str]:
+        """Return what the saver's serializer makes of each value that it stores: texts."""
+        serde = self.savers[name].serde
+        stored = [serde.dumps_typed(self.made(value)) for value in values]
+        return [text_of(serde.loads_typed(one)) for one in stored]
+
     # -- calls --------------------------------------------------------------------------------
 
     def version(self, name: str, current: Any) -> Any:

@@ -17,6 +17,7 @@ from saverproof.families.upgrade.judging import (
     GRAPH_RESUMES,
     REFUSED,
     SETTINGS,
+    STRICT_MSGPACK,
     bench_of,
 )
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
@@ -27,9 +28,11 @@ from saverproof.families.upgrade.reporting import (
     read_finding,
     set_up_finding,
     setting_finding,
+    strict_finding,
 )
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.settings import CHANGES
+from saverproof.families.upgrade.strict_msgpack import read_strictly
 from saverproof.families.upgrade.trials import ALL_OLD, Alone, ReleaseBench
 from saverproof.programs.steps.codec import from_json
 from saverproof.savers.releases.installed import kept
@@ -78,6 +81,9 @@ def _again(
             )
         otherwise = resumed(bench, graph)
         return graph_finding(plan, pair, graph, otherwise) if otherwise else None
+    if contract == STRICT_MSGPACK:
+        read = read_strictly(bench, pair.new, plan.api).odd
+        return strict_finding(plan, pair, read) if read else None
     if contract == SETTINGS:
         return _changed_again(plan, pair, bench, data)
     alone = Alone.of(bench, PROGRAMS)

@@ -13,6 +13,7 @@ from saverproof.families.upgrade.handovers import HANDOVERS
 from saverproof.families.upgrade.programs import written
 from saverproof.families.upgrade.setting_up import Trouble
 from saverproof.families.upgrade.settings import SettingChange
+from saverproof.families.upgrade.strict_msgpack import PROGRAM, OtherwiseRead
 from saverproof.families.upgrade.trials import Handover, Odd, Which
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.describing import describe
@@ -97,6 +98,27 @@ def setting_finding(
         observed=odd.observed[:_WIDTH],
         steps=tuple(_steps(names, handover, odd)),
         program=pair.as_data(change=change.name, program=to_json(odd.program)),
+        reproducer="",
+    )
+
+
+def strict_finding(plan: ItemPlan, pair: TwoReleases, otherwise: OtherwiseRead) -> Finding:
+    """Return the finding of a fact that is shown otherwise than the serializer says."""
+    return Finding(
+        contract=upgrade.STRICT_MSGPACK.id,
+        api=plan.api,
+        phase=_PHASE,
+        summary=(
+            f"a store of {pair.old}, in {pair.new} with LANGGRAPH_STRICT_MSGPACK=true, "
+            f"{otherwise.how}: {otherwise.fact}"
+        )[:_WIDTH],
+        expected=f"as the saver's serializer gives it: {otherwise.expected}"[:_WIDTH],
+        observed=otherwise.observed[:_WIDTH],
+        steps=(
+            *map(describe, PROGRAM),
+            f"{pair.new}: open the store with LANGGRAPH_STRICT_MSGPACK=true, and read",
+        ),
+        program=pair.as_data(),
         reproducer="",
     )
 

@@ -53,6 +53,9 @@ PICKLE_FALLBACK = StorageSetting(
 STRICT = StorageSetting(
     "with LANGGRAPH_STRICT_MSGPACK=true", environment={"LANGGRAPH_STRICT_MSGPACK": "true"}
 )
+LENIENT = StorageSetting(
+    "without strict msgpack", environment={"LANGGRAPH_STRICT_MSGPACK": "false"}
+)
 
 
 @dataclass(frozen=True, slots=True)
