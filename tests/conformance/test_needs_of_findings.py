@@ -13,6 +13,7 @@ from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
 from saverproof.mistakes.isolation import GetByIdInAnyNamespace
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import opener
 from saverproof.savers.targets.target import Target
 
@@ -39,6 +40,14 @@ class LowerCase(ReferenceSaver):
         return thread.lower(), ns
 
 
+class DeletesUpToNul(ReferenceSaver):
+    """Compares thread ids up to a NUL, as C does, when it deletes. No known mistake predicts it."""
+
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        cut = thread.split("\0")[0]
+        return [shelf for shelf in self._all_shelves() if shelf.thread.split("\0")[0] == cut]
+
+
 def outcome_of(saver: type[ReferenceSaver], folder: Path) -> Outcome:
     """What the family of isolation finds of a saver."""
     target = Target(name="wrong", open=opener(saver))
@@ -52,6 +61,14 @@ def test_a_flaw_that_shows_everywhere_is_told_once(tmp_path: Path) -> None:
     told = {found.contract for found in outcome.findings}
     assert told == {"isolation/hostile-identifiers"}
     assert not outcome.unsettled
+
+
+def test_a_step_that_every_program_has_is_no_need_of_its_own(tmp_path: Path) -> None:
+    # In the shortest program the thread that is deleted holds nothing; in the others it does.
+    outcome = outcome_of(DeletesUpToNul, tmp_path)
+    assert {found.contract for found in outcome.findings} == {"isolation/hostile-identifiers"}
+    assert not outcome.unsettled
+    assert not outcome.extra["differences"]["elsewhere"]
 
 
 def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ class Blaming:
                     break
         except OutOfPatience:
             return ()
-        return tuple(needs)
+        return _apart_from_steps(needs, program)
 
     def _first(self, run: ProgramRun, contract: str) -> Breach | None:
         if all(breach.contract != contract for breach in (*run.breaches, *run.masked)):
@@ -274,3 +274,12 @@ class Blaming:
     def _holds_apis_together(self) -> bool:
         """True if a breach may come from a difference between the two APIs."""
         return self._crossed and SAME in self.wanted - self.found.keys()
+
+
+def _apart_from_steps(needs: list[Trait], program: Program) -> tuple[Trait, ...]:
+    """Return the needs without those that only take out all steps of a kind in this program, as a
+    trait of its one deletion does. They stay if the program needs nothing else.
+    """
+    bare = [need.without(program) for need in needs if need.whole_step]
+    telling = [n for n in needs if not n.whole_step and n.without(program) not in bare]
+    return tuple(n for n in needs if n.whole_step or n in telling) if telling else tuple(needs)
