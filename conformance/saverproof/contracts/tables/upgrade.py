@@ -185,9 +185,9 @@ STRICT_MSGPACK = Contract(
     id="upgrade/strict-msgpack",
     statement=(
         "With LANGGRAPH_STRICT_MSGPACK=true a saver shows what was stored before, and what is "
-        "stored then, as its `serde` gives it: objects of classes that are off LangGraph's list as "
-        "plain data, or whole through the copy that `with_allowlist` makes for them. It does not "
-        "raise, and shows no less than without."
+        "stored then, as its `serde` gives it, and raises nothing: objects of classes that are off "
+        "LangGraph's list come as plain data, or whole through the copy that `with_allowlist` "
+        "makes for them."
     ),
     # Strict msgpack changes nothing of what is stored, and makes LangGraph's serializer raise at
     # nothing: so a saver that reads by its serializer has no reason to refuse. A saver whose own

@@ -78,7 +78,7 @@ class FunctionalJudging:
     shares: ProgramShares = field(default_factory=ProgramShares)
     heavy: bool = False
     able: frozenset[str] = frozenset()
-    kept: dict[str, Finding] = field(default_factory=dict)
+    kept: dict[str, tuple[Violation, Finding]] = field(default_factory=dict)
     tried: list[tuple[Mistake, ProgramRun]] = field(default_factory=list)
 
     def run(self) -> None:
@@ -105,6 +105,7 @@ class FunctionalJudging:
                         self._try_mistakes(trials, search)
                     search.settle_the_rest()
                     self._take_remembered(trials, search)
+                    search.drop_what_is_refuted()
                     search.show_mistakes()
             # The family of a contract may find another mistake behind it than this one did.
             handed = [(one, search.alike(one)) for one in search.others]
@@ -119,7 +120,7 @@ class FunctionalJudging:
         tally.findings += [one for one in standing.findings if one.contract not in search.found]
         if plan.facts.get("shares"):
             self._tell_of_shared_store()
-        tally.findings += [self._told(search, one, alike) for one, alike in own]
+        tally.findings += [self._told(one, alike) for one, alike in own]
         tally.handed += [finding(self.target, plan.api, one, alike=alike) for one, alike in handed]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
@@ -129,13 +130,11 @@ class FunctionalJudging:
         tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy, broken=in_the_way)
         settling.settle(broken)
 
-    def _told(
-        self, search: ProgramSearch, violation: Violation, alike: Iterable[Mistake]
-    ) -> Finding:
+    def _told(self, violation: Violation, alike: Iterable[Mistake]) -> Finding:
         """Return a violation in words: those from when it was found, or new ones."""
-        name = violation.contract
-        if search.found.get(name) is violation and name in self.kept:
-            return replace(self.kept[name], mistakes_alike=notes(alike))
+        kept, in_words = self.kept.get(violation.contract, (None, None))
+        if kept is violation and in_words is not None:
+            return replace(in_words, mistakes_alike=notes(alike))
         return finding(self.target, self.plan.api, violation, alike=alike)
 
     def _tell_of_shared_store(self) -> None:
@@ -301,13 +300,16 @@ class FunctionalJudging:
 
         Each finding is put into words once, as soon as it is found.
         """
+        self.kept = {name: told for name, told in self.kept.items() if name in search.found}
         for name, one in search.found.items():
-            if name not in self.kept:
-                self.kept[name] = finding(self.target, self.plan.api, one)
+            if name not in self.kept or self.kept[name][0] is not one:
+                self.kept[name] = one, finding(self.target, self.plan.api, one)
         doubtful = {*search.ledger.shortest(), LARGE}
         sure = {name for name in trials.checked if name not in doubtful} if settled else set()
         open_ = Settling(self.tally, search).unexplained(search.found) if settled else {}
-        self.tally.keep([*self.kept.values()], trials.checked, settled=sure, unsettled=open_)
+        self.tally.keep(
+            [told for _, told in self.kept.values()], trials.checked, settled=sure, unsettled=open_
+        )
 
     def _has_room_for_bulk(self) -> bool:
         """Return whether there is time for the programs in bulk: they judge mere advice."""

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from saverproof.contracts.tables import isolation
 from saverproof.families.machines.ledger import Ledger, LedgerEntry
 from saverproof.families.machines.prediction import signature
+from saverproof.families.machines.refuting import Refuting
 from saverproof.families.machines.showing import STEPS_TO_BLAME, Showing
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.families.machines.violations import Violation, has_cause_of, plain
@@ -55,6 +56,7 @@ class Following(Showing):
     further: list[Violation] = field(default_factory=list)
     handed: dict[str, Violation] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
+    refuting: Refuting = field(default_factory=Refuting)
     in_vain: Counter[str] = field(default_factory=Counter)
     """Looks that found nothing, counted by the contract that the difference was first blamed on."""
     without_news: Counter[str] = field(default_factory=Counter)
@@ -83,6 +85,7 @@ class Following(Showing):
     def follow_up(self, run: ProgramRun) -> None:
         """Look into the breaches of a run that the flaws found so far do not predict."""
         self.diagnosis.note(run)
+        self.refuting.note(run)
         if not run.breaches:
             return
         entry = self.ledger.enter(run)

@@ -81,6 +81,12 @@ class Ledger(Differences):
         if not entry.left and entry in self.open:
             self.open.remove(entry)
 
+    def reopen(self) -> None:
+        """Take back what only predictions explained, since a mistake behind them was dropped."""
+        self.open = [*self.entries]
+        for entry in self.open:
+            entry.left = entry.run.breaches
+
     def _count(self, entry: LedgerEntry, breaches: Iterable[Breach]) -> None:
         fresh = [breach for breach in breaches if id(breach) not in entry.counted]
         entry.counted.update(map(id, fresh))

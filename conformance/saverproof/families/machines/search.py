@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from saverproof.families.machines.differences import calls_in
 from saverproof.families.machines.following import Following
 from saverproof.families.machines.ledger import LedgerEntry
 from saverproof.families.machines.prediction import compare
+from saverproof.families.machines.refuting import drop
 from saverproof.families.machines.showing import STEPS_TO_BLAME
 from saverproof.families.machines.trials import ProgramRun
-from saverproof.families.machines.violations import plain
+from saverproof.families.machines.violations import Violation, plain
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.programs.steps.definitions import Program
@@ -51,6 +54,30 @@ class ProgramSearch(Following):
             if told and not (mistake.breaks in self.wanted and self.diagnosis.is_needed(mistake)):
                 continue
             self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
+
+    def drop_what_is_refuted(self) -> None:
+        """Drop the mistakes that right runs refute. What they explained follows from a finding only
+        if it vanishes without what that finding needs; else it is unsettled.
+        """
+        refuted = self.refuting.refuted(self.diagnosis)
+        if not refuted:
+            return
+        drop(self.diagnosis, refuted)
+        self.stands.clear()
+        with self.trials.patience.following_up(self.trials.calls):
+            self.found = {name: self._by_itself(one) for name, one in self.found.items()}
+            self.handed = {name: self._by_itself(one) for name, one in self.handed.items()}
+            self.further = [self._by_itself(one) for one in self.further]
+            self.ledger.reopen()
+            self._weigh_all()
+
+    def _by_itself(self, violation: Violation) -> Violation:
+        """Return a violation without its mistake, if that was dropped, and with what it needs."""
+        mistake = violation.mistake
+        if mistake is None or self.diagnosis.standing_for(mistake) in self.diagnosis.mistakes:
+            return violation
+        needs = self._needs(violation.program, violation.breach)
+        return replace(violation, mistake=None, needs=needs)
 
     def _shortest_predicted_by(self, mistake: Mistake) -> Program:
         """Return the shortest kept program that would show this mistake alone; () if there is

@@ -1,0 +1,73 @@
+"""Finds chosen mistakes that later runs speak against.
+
+A mistake is chosen from the few runs that are kept by then, and may be more than the saver does.
+What it explains then hides what the saver really does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from saverproof.families.machines.diagnosis import Diagnosis
+from saverproof.families.machines.differences import calls_in
+from saverproof.families.machines.prediction import compare
+from saverproof.families.machines.trials import ProgramRun
+from saverproof.mistakes import Mistake
+
+_MOST_STEPS = 8_000
+"""The most steps that an item may take to compare right runs: about a second."""
+_LONGEST = 60
+"""The most calls of a run that is compared. A mistake that shows in longer ones alone is rare."""
+
+
+@dataclass(slots=True)
+class Refuting:
+    """All runs of a search without a breach, and what they say against the mistakes chosen.
+
+    Only these runs are asked. In a run with a breach, another flaw that nobody knows may be in the
+    place where a mistake would show.
+    """
+
+    right: list[ProgramRun] = field(default_factory=list)
+
+    def note(self, run: ProgramRun) -> None:
+        """Keep a run that showed nothing wrong, unless it is long."""
+        if not run.breaches and not run.masked and calls_in(run.program) <= _LONGEST:
+            self.right.append(run)
+
+    def refuted(self, diagnosis: Diagnosis) -> set[Mistake]:
+        """Return the chosen mistakes that right runs refute.
+
+        A right run refutes a mistake if the mistakes chosen predict a breach of it, and without
+        this one predict fewer.
+        """
+        predictor, found = diagnosis.predictor, set[Mistake]()
+        before = predictor.steps
+        for run in sorted(self.right, key=lambda run: calls_in(run.program)):
+            if found.issuperset(diagnosis.mistakes) or predictor.steps - before > _MOST_STEPS:
+                break
+            found |= _refuted_by(run, diagnosis)
+        # These steps do not count for the search for mistakes, which has a limit of its own.
+        predictor.steps = before
+        return found
+
+
+def drop(diagnosis: Diagnosis, refuted: Collection[Mistake]) -> None:
+    """Drop chosen mistakes that right runs refute: they predict nothing any more."""
+    diagnosis.found = [each for each in diagnosis.found if each.mistake not in refuted]
+    memory = diagnosis.memory
+    memory.found = [each for each in memory.found if each.mistake not in refuted]
+
+
+def _refuted_by(run: ProgramRun, diagnosis: Diagnosis) -> set[Mistake]:
+    def missed(mistakes: tuple[Mistake, ...]) -> int:
+        return compare(run, diagnosis.predictor.predict(run, mistakes)).missed
+
+    chosen = diagnosis.mistakes
+    wrongly = missed(chosen)
+    return {
+        mistake
+        for mistake in (chosen if wrongly else ())
+        if missed(tuple(each for each in chosen if each is not mistake)) < wrongly
+    }

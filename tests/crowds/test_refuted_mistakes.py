@@ -1,0 +1,67 @@
+"""A known mistake that right runs speak against is not told, and proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import CheckpointTuple
+
+from saverproof.families.items import Outcome
+from saverproof.families.registry import judged
+from saverproof.savers.targets.target import Target
+from tests.conformance.judging_support import facts_of, plan_of
+from tests.crowds.two_tables import TwoTables, opened
+
+
+class WritesBackwards(TwoTables):
+    def writes_of(self, key: tuple[bytes, ...]) -> list[tuple[str, str, Any]]:
+        return super().writes_of(key)[::-1]
+
+
+class WritesOfTwoTasksBackwards(TwoTables):
+    def writes_of(self, key: tuple[bytes, ...]) -> list[tuple[str, str, Any]]:
+        found = super().writes_of(key)
+        return found[::-1] if len({task for task, *_ in found}) > 1 else found
+
+
+class OldestFirstIfMany(TwoTables):
+    def list(
+        self, config: Any, *, limit: int | None = None, **how: Any
+    ) -> Iterator[CheckpointTuple]:
+        found = [*super().list(config, **how)]
+        yield from (found[::-1] if len(found) > 3 else found)[:limit]
+
+
+def outcome_of(saver: type[TwoTables], family: str, folder: Path) -> Outcome:
+    """What a family finds of a saver."""
+    target = Target(name="two-tables", open=partial(opened, saver))
+    facts = facts_of(target, folder)
+    return judged(plan_of(target, family, "sync", folder, facts=facts), target)
+
+
+def test_a_mistake_that_nothing_speaks_against_is_told(tmp_path: Path) -> None:
+    outcome = outcome_of(WritesBackwards, "pending-writes", tmp_path)
+    told = {found.contract: found.mistake for found in outcome.handed}
+    assert told == {"ordering/writes-sorted": "ORDER BY … DESC, as for checkpoints"}
+    assert not outcome.extra["differences"]["elsewhere"]
+
+
+@pytest.mark.parametrize(
+    ("saver", "family", "contract"),
+    [
+        (WritesOfTwoTasksBackwards, "pending-writes", "ordering/writes-sorted"),
+        (OldestFirstIfMany, "identity", "ordering/list-newest-first"),
+    ],
+)
+def test_a_mistake_that_right_runs_refute_is_not_told_and_proves_nothing(
+    saver: type[TwoTables], family: str, contract: str, tmp_path: Path
+) -> None:
+    outcome = outcome_of(saver, family, tmp_path)
+    # What was found stays found: only the words of the mistake would be untrue.
+    assert [(found.contract, found.mistake) for found in outcome.handed] == [(contract, "")]
+    elsewhere = outcome.extra["differences"]["elsewhere"]
+    assert any(left["contracts"] == [contract] for left in elsewhere)
