@@ -204,6 +204,24 @@ class CopyReadsAsItsOriginal(Later):
         return super().with_allowlist(extra_allowlist)
 
 
+@wrong(STRICT, "with_allowlist returns the saver itself: another reader takes no other list")
+class CopyIsItsOriginal(Later):
+    def with_allowlist(self, extra_allowlist: Any) -> Any:
+        return self
+
+
+@wrong(STRICT, "put reads back what it has stored, and raises if the object is not built")
+class ReadsBackWhatItPuts(Later):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        placed = super().put(config, checkpoint, metadata, new_versions)
+        found = self.get_tuple(placed)
+        for name, value in checkpoint["channel_values"].items():
+            shown = found and found.checkpoint["channel_values"].get(name)
+            if type(shown) is not type(value):
+                raise ValueError(f"{name} was not stored")
+        return placed
+
+
 def _is_blocked(saver: Any, blob: Blob) -> bool:
     return blob[0] == "msgpack" and type(saver.serde.loads_typed(blob)) is not type(
         _lenient().loads_typed(blob)

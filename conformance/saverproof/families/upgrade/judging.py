@@ -29,7 +29,7 @@ from saverproof.families.upgrade.reporting import (
 )
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.settings import CHANGES, STRICT
-from saverproof.families.upgrade.strict_msgpack import read_strictly
+from saverproof.families.upgrade.strict_msgpack import WRITTEN, StrictReading
 from saverproof.families.upgrade.trials import Alone, ReleaseBench, Which
 from saverproof.programs.steps.definitions import Program
 from saverproof.savers.releases.installed import Release
@@ -197,15 +197,20 @@ class UpgradeJudging:
         self._tell_untried(GRAPH_RESUMES, pair, untried, len(STOPPED))
 
     def _read_strictly(self, pair: TwoReleases, bench: ReleaseBench) -> None:
-        try:
-            seen = read_strictly(bench, pair.new, self.plan.api)
-        except NotToBeSeen as why:
-            self.tally.not_exercised([STRICT_MSGPACK], str(why))
-            return
-        self.tally.agreed(STRICT_MSGPACK, seen.facts)
-        self.tally.beat()
-        if seen.odd is not None:
-            self._found(STRICT_MSGPACK, strict_finding(self.plan, pair, seen.odd))
+        untried: list[str] = []
+        with StrictReading.of(bench, pair.new, self.plan.api) as reading:
+            for written in WRITTEN:
+                try:
+                    seen = reading.after(written)
+                except NotToBeSeen as why:
+                    untried.append(f"what is written {written}: {why}")
+                    continue
+                self.tally.agreed(STRICT_MSGPACK, seen.facts)
+                self.tally.beat()
+                if seen.odd is not None:
+                    found = strict_finding(self.plan, pair, seen.odd)
+                    self._found_another(STRICT_MSGPACK, found, STRICT_MSGPACK in self._broken)
+        self._tell_untried(STRICT_MSGPACK, pair, untried, len(WRITTEN))
 
     def _change_settings(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         untried: list[str] = []

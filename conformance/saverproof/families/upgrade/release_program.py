@@ -22,6 +22,8 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
 EXPRESSION = "$expression"
 """The single key of a JSON object that stands for a value: the expression that makes the value."""
 MOST_FORKED_S = 45
@@ -112,9 +114,14 @@ class OpenSavers:
         """Make the copy of a saver that LangGraph makes for a graph whose state has classes."""
         self.savers[copied] = self.savers[name].with_allowlist([tuple(one) for one in classes])
 
-    def said(self, name: str, values: list[Any]) -> list[str]:
-        """Return what the saver's serializer makes of each value that it stores: texts."""
+    def said(self, name: str, values: list[Any], classes: list[list[str]]) -> list[str]:
+        """Return what the saver's serializer makes of each value that it stores: texts. If classes
+        are given, it is asked as LangGraph's base class makes it for them.
+        """
         serde = self.savers[name].serde
+        if classes:
+            plain: BaseCheckpointSaver[Any] = BaseCheckpointSaver(serde=serde)
+            serde = plain.with_allowlist([tuple(one) for one in classes]).serde
         stored = [serde.dumps_typed(self.made(value)) for value in values]
         return [text_of(serde.loads_typed(one)) for one in stored]
 

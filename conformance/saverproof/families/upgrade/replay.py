@@ -32,7 +32,7 @@ from saverproof.families.upgrade.reporting import (
 )
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.settings import CHANGES
-from saverproof.families.upgrade.strict_msgpack import read_strictly
+from saverproof.families.upgrade.strict_msgpack import WRITTEN, StrictReading
 from saverproof.families.upgrade.trials import ALL_OLD, Alone, ReleaseBench
 from saverproof.programs.steps.codec import from_json
 from saverproof.savers.releases.installed import kept
@@ -82,8 +82,7 @@ def _again(
         otherwise = resumed(bench, graph)
         return graph_finding(plan, pair, graph, otherwise) if otherwise else None
     if contract == STRICT_MSGPACK:
-        read = read_strictly(bench, pair.new, plan.api).odd
-        return strict_finding(plan, pair, read) if read else None
+        return _read_strictly_again(plan, pair, bench, str(data.get("written")))
     if contract == SETTINGS:
         return _changed_again(plan, pair, bench, data)
     alone = Alone.of(bench, PROGRAMS)
@@ -97,6 +96,16 @@ def _again(
         else:
             trouble = trials.trouble()
     return None if trouble is None else set_up_finding(plan, pair, trouble)
+
+
+def _read_strictly_again(
+    plan: ItemPlan, pair: TwoReleases, bench: ReleaseBench, written: str
+) -> Finding | None:
+    if written not in WRITTEN:
+        raise ValueError(f"written: found {written!r:.60}, expected one of {[*WRITTEN]}")
+    with StrictReading.of(bench, pair.new, plan.api) as reading:
+        odd = reading.after(written).odd
+    return strict_finding(plan, pair, odd) if odd else None
 
 
 def _changed_again(

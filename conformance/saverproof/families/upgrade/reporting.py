@@ -110,15 +110,15 @@ def strict_finding(plan: ItemPlan, pair: TwoReleases, otherwise: OtherwiseRead) 
         phase=_PHASE,
         summary=(
             f"a store of {pair.old}, in {pair.new} with LANGGRAPH_STRICT_MSGPACK=true, "
-            f"{otherwise.how}: {otherwise.fact}"
+            f"written {otherwise.written}, {otherwise.how}: {otherwise.fact}"
         )[:_WIDTH],
-        expected=f"as the saver's serializer gives it: {otherwise.expected}"[:_WIDTH],
+        expected=otherwise.expected[:_WIDTH],
         observed=otherwise.observed[:_WIDTH],
         steps=(
             *map(describe, PROGRAM),
             f"{pair.new}: open the store with LANGGRAPH_STRICT_MSGPACK=true, and read",
         ),
-        program=pair.as_data(),
+        program=pair.as_data(written=otherwise.written),
         reproducer="",
     )
 

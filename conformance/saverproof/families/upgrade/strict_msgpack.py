@@ -4,7 +4,7 @@ serializer says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -16,6 +16,7 @@ from saverproof.families.upgrade.trials import (
     ALL_NEW,
     ALL_OLD,
     NOTHING,
+    Handover,
     Playing,
     ProgramFacts,
     ReleaseBench,
@@ -41,16 +42,21 @@ PROGRAM: Program = (
 """What the list does not name lies beside what it does, so that a loss of either shows."""
 READ_ALIKE = "its serializer reads what was stored in the same way with strict msgpack and without"
 NOT_REBUILT = "it shows no object of a class that is off LangGraph's list without strict msgpack"
+WRITTEN: Mapping[str, Handover] = {"by the old release": ALL_OLD, "with it": ALL_NEW}
+"""Who has written what is read with strict msgpack, in words."""
+_CLASSES = tuple(_OFF_THE_LIST.values())
 _ALLOWING = "allowing"
 _OPENING = "opening raises"
+_STORED = "to be stored, as it is without strict msgpack"
 
 
 @dataclass(frozen=True, slots=True)
 class OtherwiseRead:
-    """A fact that is shown otherwise than the serializer says; ``how`` are the words for who wrote
-    and who read.
+    """A fact that is shown otherwise than the serializer says. ``written`` is one of
+    :data:`WRITTEN`, ``how`` says in words how it was read.
     """
 
+    written: str
     how: str
     fact: str
     expected: str
@@ -65,27 +71,83 @@ class StrictReads:
     odd: OtherwiseRead | None
 
 
-def read_strictly(bench: ReleaseBench, release: str, api: str) -> StrictReads:
-    """Read with strict msgpack what the old release has stored, and what was stored with it.
-
-    Raises:
-        NotToBeSeen: strict msgpack makes no difference to the saver's serializer, or the saver
-            shows nothing to which it could make one.
+@dataclass(frozen=True, slots=True)
+class StrictReading:
+    """Reads stores with and without strict msgpack: on either bench, the new release is a process
+    of its own.
     """
-    with _player(release, api, LENIENT) as lenient, _player(release, api, STRICT) as strict:
-        usual = replace(bench, players={**bench.players, Which.NEW: lenient})
-        strictly = replace(bench, players={**bench.players, Which.NEW: strict})
+
+    usual: ReleaseBench
+    strictly: ReleaseBench
+
+    @classmethod
+    @contextmanager
+    def of(cls, bench: ReleaseBench, release: str, api: str) -> Iterator[StrictReading]:
+        """Start a process of the new release for each setting."""
+        with _player(release, api, LENIENT) as lenient, _player(release, api, STRICT) as strict:
+            yield cls(
+                *(
+                    replace(bench, players={**bench.players, Which.NEW: player})
+                    for player in (lenient, strict)
+                )
+            )
+
+    def after(self, written: str) -> StrictReads:
+        """Read with strict msgpack what was ``written``, one of :data:`WRITTEN`.
+
+        Raises:
+            NotToBeSeen: it cannot be stored without strict msgpack either, strict msgpack makes no
+                difference to the saver's serializer, or the saver shows nothing to which it could
+                make one.
+        """
+        with self.strictly.store() as at:
+            (playing,) = self.strictly.play(WRITTEN[written], [PROGRAM], at)
+            if playing.raised:
+                return self._refused(written, playing)
+            return self._looked(written, playing, at)
+
+    def _refused(self, written: str, playing: Playing) -> StrictReads:
+        fact, trouble = next(iter(playing.raised.items()))
+        with self.usual.store() as at:
+            (usual,) = self.usual.play(WRITTEN[written], [PROGRAM], at)
+        if usual.raised:
+            raise NotToBeSeen(f"what is to be read cannot be stored: {trouble}")
+        return StrictReads(1, OtherwiseRead(written, "stored", fact, _STORED, trouble))
+
+    def _looked(self, written: str, playing: Playing, at: Workspace) -> StrictReads:
+        control, said = _shown(self.usual, playing, at)
+        ways = {"read": (), "read through `with_allowlist` of its class": _CLASSES}
+        plain: Sequence[str] = ()
         facts = 0
-        for handover, written in ((ALL_OLD, "by the old release"), (ALL_NEW, "with it")):
-            with bench.store() as at:
-                playing = strictly.play(handover, [PROGRAM], at)
-                if trouble := next(iter(playing[0].raised.values()), ""):
-                    raise NotToBeSeen(f"what is to be read cannot be stored: {trouble}")
-                seen = _looked(usual, strictly, playing, at, written)
-            if seen.odd is not None:
-                return seen
-            facts += seen.facts
-    return StrictReads(facts, None)
+        for how, classes in ways.items():
+            try:
+                shown, given = _shown(self.strictly, playing, at, classes, plain)
+            except ReleaseRaised as refusal:
+                odd = OtherwiseRead(written, how, _OPENING, NOTHING, str(refusal))
+                return StrictReads(facts, odd)
+            expected = {name: _put(text, said, given) for name, text in control.items()}
+            if not classes:
+                plain = given
+                if given == said:
+                    raise NotToBeSeen(READ_ALIKE)
+                if expected == control:
+                    raise NotToBeSeen(NOT_REBUILT)
+            facts += len(expected)
+            if differs := _first_odd(expected, shown):
+                return StrictReads(facts, OtherwiseRead(written, how, *differs))
+        return StrictReads(facts, None)
+
+
+def _first_odd(
+    expected: Mapping[str, str], shown: Mapping[str, str]
+) -> tuple[str, str, str] | None:
+    """Return the first fact that differs: its name, and what was expected and observed."""
+    # An exception explains what is not shown for it.
+    for name in sorted({*expected, *shown}, key=lambda name: (" raises" not in name, name)):
+        wanted, observed = expected.get(name, NOTHING), shown.get(name, NOTHING)
+        if wanted != observed:
+            return name, f"as the saver's serializer gives it: {wanted}", observed
+    return None
 
 
 @contextmanager
@@ -94,42 +156,11 @@ def _player(release: str, api: str, setting: StorageSetting) -> Iterator[Release
         yield process
 
 
-def _looked(
-    usual: ReleaseBench,
-    strictly: ReleaseBench,
-    playing: Sequence[Playing],
-    at: Workspace,
-    written: str,
-) -> StrictReads:
-    (control,), said = _shown(usual, playing, at)
-    facts = 0
-    for classes, how in (
-        ((), "with strict msgpack"),
-        (tuple(_OFF_THE_LIST.values()), "through `with_allowlist` of its class"),
-    ):
-        try:
-            (shown,), given = _shown(strictly, playing, at, classes)
-        except ReleaseRaised as refusal:
-            odd = OtherwiseRead(f"written {written}, read {how}", _OPENING, NOTHING, str(refusal))
-            return StrictReads(facts, odd)
-        if not classes and given == said:
-            raise NotToBeSeen(READ_ALIKE)
-        expected = {name: _put(text, said, given) for name, text in control.items()}
-        if not classes and expected == control:
-            raise NotToBeSeen(NOT_REBUILT)
-        facts += len(expected)
-        # An exception explains what is not shown for it.
-        for name in sorted({*expected, *shown}, key=lambda name: (" raises" not in name, name)):
-            pair = expected.get(name, NOTHING), shown.get(name, NOTHING)
-            if pair[0] != pair[1]:
-                return StrictReads(
-                    facts, OtherwiseRead(f"written {written}, read {how}", name, *pair)
-                )
-    return StrictReads(facts, None)
-
-
 def _put(text: str, said: Sequence[str], given: Sequence[str]) -> str:
-    """Return the text of a fact with what a serializer gives now in place of what it gave."""
+    """Return the text of a fact with what a serializer gives now in place of what it gave.
+
+    Facts hold the whole text of a value, within that of a checkpoint or a list of writes.
+    """
     for before, after in zip(said, given, strict=True):
         text = text.replace(before, after) if before != after else text
     return text
@@ -137,17 +168,30 @@ def _put(text: str, said: Sequence[str], given: Sequence[str]) -> str:
 
 def _shown(
     bench: ReleaseBench,
-    playing: Sequence[Playing],
+    playing: Playing,
     at: Workspace,
     classes: Sequence[tuple[str, str]] = (),
-) -> tuple[list[ProgramFacts], list[str]]:
-    """Return what the new release shows, through a copy that may read these classes if some are
-    given, and what that saver's serializer makes of each value.
+    plain: Sequence[str] = (),
+) -> tuple[ProgramFacts, Sequence[str]]:
+    """Return what the new release shows, and what the saver's serializer makes of each value.
+
+    If classes are given, it shows it through the copy that may read them. That copy's serializer
+    is believed only where LangGraph's base class makes none that gives more than ``plain``: a copy
+    that is its original would be right by its own word.
     """
     player = bench.players[Which.NEW]
+
+    def said(name: str, classes: Sequence[tuple[str, str]] = ()) -> Sequence[str]:
+        values = [*map(expression, _VALUES)]
+        texts: Sequence[str] = player.ask(
+            "said", name=name, values=values, classes=[list(one) for one in classes]
+        )
+        return texts
+
     with bench.opened((Which.NEW,), at) as name:
-        if classes:
-            player.ask("allow", name=name, copied=_ALLOWING, classes=[list(c) for c in classes])
-            name = _ALLOWING
-        said: list[str] = player.ask("said", name=name, values=[*map(expression, _VALUES)])
-        return [one.look(player, name) for one in playing], said
+        if not classes:
+            return playing.look(player, name), said(name)
+        allowed = said(name, classes)
+        player.ask("allow", name=name, copied=_ALLOWING, classes=[list(one) for one in classes])
+        given = allowed if allowed != plain else said(_ALLOWING)
+        return playing.look(player, _ALLOWING), given
