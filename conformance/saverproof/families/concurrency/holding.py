@@ -46,9 +46,9 @@ process, a free place was once taken for blocked.
 _GLANCE_S = 0.0005
 """Seconds in which a write that was blocked moves, once nothing blocks it."""
 _STILL = 3
-"""How many glances in a row must find the writer waiting: one that has just been let go waits for a
-moment for the interpreter, which whoever looks has. One glance took a free place for blocked in one
-of sixty runs on a busy machine.
+"""How many glances in a row must find the writer waiting. A writer that was just let go may still
+wait for the interpreter's lock, which the thread that looks holds. With a single glance, a free
+place was taken for blocked in one of sixty runs on a busy machine.
 """
 _VISITS = 2
 """How many visits of one line count as different places: a loop may visit a line without end."""
