@@ -36,6 +36,12 @@ class OldestFirstIfMany(TwoTables):
         yield from (found[::-1] if len(found) > 3 else found)[:limit]
 
 
+class NamespaceOfEachWrite(TwoTables):
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        rows = [(config["configurable"]["checkpoint_ns"], write) for write in writes]
+        super().put_writes(config, [write for _, write in rows], task_id, task_path)
+
+
 def outcome_of(saver: type[TwoTables], family: str, folder: Path) -> Outcome:
     """What a family finds of a saver."""
     target = Target(name="two-tables", open=partial(opened, saver))
@@ -57,11 +63,25 @@ def test_a_mistake_that_nothing_speaks_against_is_told(tmp_path: Path) -> None:
         (OldestFirstIfMany, "identity", "ordering/list-newest-first"),
     ],
 )
-def test_a_mistake_that_right_runs_refute_is_not_told_and_proves_nothing(
+def test_a_mistake_that_right_runs_refute_is_not_told(
     saver: type[TwoTables], family: str, contract: str, tmp_path: Path
 ) -> None:
     outcome = outcome_of(saver, family, tmp_path)
     # What was found stays found: only the words of the mistake would be untrue.
     assert [(found.contract, found.mistake) for found in outcome.handed] == [(contract, "")]
-    elsewhere = outcome.extra["differences"]["elsewhere"]
-    assert any(left["contracts"] == [contract] for left in elsewhere)
+    assert all(found.needs for found in outcome.handed)
+
+
+def test_what_a_refuted_mistake_alone_explained_is_left(tmp_path: Path) -> None:
+    outcome = outcome_of(OldestFirstIfMany, "identity", tmp_path)
+    left = outcome.extra["differences"]["elsewhere"]
+    assert ["ordering/list-newest-first"] in [one["contracts"] for one in left]
+
+
+def test_what_vanishes_without_the_needs_of_its_finding_is_explained(tmp_path: Path) -> None:
+    # The empty batch that it takes refutes a mistake that is right but for it.
+    outcome = outcome_of(NamespaceOfEachWrite, "pending-writes", tmp_path)
+    (found,) = outcome.findings
+    assert (found.contract, found.mistake) == ("pending-writes/namespace-defaults", "")
+    assert not outcome.unsettled
+    assert not outcome.extra["differences"]["elsewhere"]

@@ -69,7 +69,8 @@ class ProgramSearch(Following):
             self.handed = {name: self._by_itself(one) for name, one in self.handed.items()}
             self.further = [self._by_itself(one) for one in self.further]
             self.ledger.reopen()
-            self._weigh_all()
+            for entry in [*self.ledger.open]:
+                self._weigh(entry)
 
     def _by_itself(self, violation: Violation) -> Violation:
         """Return a violation without its mistake, if that was dropped, and with what it needs."""
