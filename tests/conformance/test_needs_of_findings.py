@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
-from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
+from tests.crowds.two_tables import TwoTables, opened
 
 from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
@@ -48,6 +51,24 @@ class DeletesUpToNul(ReferenceSaver):
         return [shelf for shelf in self._all_shelves() if shelf.thread.split("\0")[0] == cut]
 
 
+class WritesInNamespacesAsText(TwoTables):
+    """Gives the writes of a namespace as text. No known mistake predicts it."""
+
+    def writes_of(self, key: tuple[bytes, ...]) -> list[tuple[str, str, Any]]:
+        found = super().writes_of(key)
+        return [(task, name, f"<{value!r}>") for task, name, value in found] if key[1] else found
+
+
+class NoFilterInNamespacesEither(WritesInNamespacesAsText):
+    """Ignores a filter, too, where a namespace is listed."""
+
+    def list(
+        self, config: Any, *, filter: dict[str, Any] | None = None, **how: Any
+    ) -> Iterator[CheckpointTuple]:
+        inside = config and config["configurable"].get("checkpoint_ns")
+        yield from super().list(config, filter=None if inside else filter, **how)
+
+
 def outcome_of(saver: type[ReferenceSaver], folder: Path) -> Outcome:
     """What the family of isolation finds of a saver."""
     target = Target(name="wrong", open=opener(saver))
@@ -69,6 +90,14 @@ def test_a_step_that_every_program_has_is_no_need_of_its_own(tmp_path: Path) -> 
     assert {found.contract for found in outcome.findings} == {"isolation/hostile-identifiers"}
     assert not outcome.unsettled
     assert not outcome.extra["differences"]["elsewhere"]
+
+
+def test_a_flaw_of_writes_explains_nothing_of_programs_without_writes(tmp_path: Path) -> None:
+    # Both need a namespace, and most programs with a filter have no writes.
+    target = Target(name="wrong", open=partial(opened, NoFilterInNamespacesEither))
+    plan = plan_of(target, "filter", "sync", tmp_path, facts=facts_of(target, tmp_path))
+    outcome = judged(plan, target)
+    assert {found.contract for found in outcome.findings} == {"filter/equality"}
 
 
 def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path) -> None:

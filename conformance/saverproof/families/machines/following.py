@@ -166,13 +166,14 @@ class Following(Showing):
         needs the program has.
 
         If something that a finding needs is missing, its flaw cannot be at work. Kinds of steps are
-        not taken out: without them other flaws disappear as well, which proves nothing.
+        not taken out, by whichever need: without them other flaws disappear as well, which proves
+        nothing.
         """
         for violation in (*self.violations, *self.handed.values()):
-            needs = [need for need in violation.needs if not need.whole_step]
-            reduced = [need.without(program) for need in needs]
-            if program not in reduced:
-                yield from reduced
+            reduced = {need: need.without(program) for need in violation.needs}
+            if program not in reduced.values():
+                bare = [without for need, without in reduced.items() if need.whole_step]
+                yield from (without for without in reduced.values() if without not in bare)
 
     def _staying(
         self, program: Program, run: ProgramRun, left: tuple[Breach, ...]

@@ -40,7 +40,7 @@ class Refuting:
         """Return the chosen mistakes that right runs refute.
 
         A right run refutes a mistake if the mistakes chosen predict a breach of it, and without
-        this one predict fewer.
+        this one predict fewer, and fewest.
         """
         predictor, found = diagnosis.predictor, set[Mistake]()
         before = predictor.steps
@@ -66,8 +66,9 @@ def _refuted_by(run: ProgramRun, diagnosis: Diagnosis) -> set[Mistake]:
 
     chosen = diagnosis.mistakes
     wrongly = missed(chosen)
-    return {
-        mistake
-        for mistake in (chosen if wrongly else ())
-        if missed(tuple(each for each in chosen if each is not mistake)) < wrongly
-    }
+    if not wrongly:
+        return set()
+    left = {one: missed(tuple(each for each in chosen if each is not one)) for one in chosen}
+    # Two may predict a breach only together: the one that is right elsewhere is not to go as well.
+    least = min(left.values())
+    return {one for one, wrong in left.items() if wrong == least < wrongly}
