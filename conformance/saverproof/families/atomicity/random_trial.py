@@ -113,6 +113,8 @@ class RandomTrial:
     def __enter__(self) -> Self:
         """Open the saver under test, and the saver beside it that never fails."""
         self._stores.__enter__()
+        if self.bench.server is not None:
+            self.bench.server.visit(self._stores.workspace)
         self._before = self._stores.expected(self._wanted)
         return self
 

@@ -108,8 +108,15 @@ def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injec
 
 _BELOW_AND_BESIDE = ("io", "network", "cancellation")
 _TRIED = frozenset(
-    {Fault.RAISE, Fault.TRIGGER_ABORT, Fault.CANCEL, Fault.IO_ERROR, Fault.CONNECTION_RESET}
+    {
+        Fault.RAISE,
+        Fault.TRIGGER_ABORT,
+        Fault.CANCEL,
+        Fault.IO_ERROR,
+        Fault.CONNECTION_RESET,
+        Fault.SESSIONS_ENDED,
+    }
 )
-"""One fault for each layer in which calls can fail: the driver, the engine, the task, the disk and
-the network.
+"""One fault for each layer in which calls can fail: the driver, the engine, the task, the disk, the
+network, and the server that ends what is idle.
 """
