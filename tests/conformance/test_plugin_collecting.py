@@ -78,6 +78,17 @@ def test_a_hostile_folder_has_no_say(project: Project, workers: tuple[str, ...])
     assert result.outcomes["passed"] == 2 * count("ordering", "upsert")
 
 
+def test_a_time_limit_for_other_tests_ends_no_item(project: Project) -> None:
+    project.write(
+        "pytest.ini",
+        "[pytest]\nfaulthandler_timeout = 0.1\nfaulthandler_exit_on_timeout = true\n",
+    )
+    project.script(upsert={"do": "tell for a while"})
+    result = project.judge("--saver-families=upsert", "--saver-api=sync")
+    assert result.status == 0, result.output
+    assert "Timeout" not in result.output
+
+
 def test_all_families_that_programs_judge_have_one_name(project: Project) -> None:
     found = nodes(project.judge("--saver-families=functional", "--saver-api=sync", "--co", "-q"))
     assert "saverproof::ordering[toy-sync]" in found

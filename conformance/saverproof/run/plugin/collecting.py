@@ -1,5 +1,6 @@
 """Collect the suite: one item for each target, family and API."""
 
+import faulthandler
 import signal
 import threading
 from collections.abc import Generator, Iterator
@@ -101,6 +102,14 @@ class Collecting:
         """Divide the run's time among the items that are left."""
         run = self._config.stash[RUN]
         self._config.stash[RUN] = run.timed(item.name for item in session.items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Let no ``faulthandler_timeout`` of the project, which was meant for other tests, print
+        stacks or end the run: the watchdog is the time limit of an item.
+        """
+        if isinstance(item, FamilyItem):
+            faulthandler.cancel_dump_traceback_later()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
