@@ -13,6 +13,7 @@ from saverproof.mistakes.registry import mistake
 Metadata = dict[str, Any]
 # A missing key is compared as None.
 NONE = {"filter/none"}
+ODD_FILTERS = {"filter/nested", "filter/dotted-key"}
 
 
 @mistake("filter/equality", "`if value:` skips 0, False and ''")
@@ -94,6 +95,33 @@ class KnownKeysOnly(ReferenceSaver):
         return key not in known or super()._equals(metadata, key, value)
 
 
+@mistake("filter/equality", "`get(key, value) == value`: a missing key matches", also=ODD_FILTERS)
+class MissingKeyMatches(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        return bool(metadata.get(key, value) == value)
+
+
+@mistake(
+    "filter/equality",
+    "COALESCE(metadata ->> key, :value) = :value: a missing key and null match",
+    also=ODD_FILTERS,
+)
+class MissingAndNullMatch(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        found = metadata.get(key)
+        return found is None or bool(found == value)
+
+
+@mistake(
+    "filter/equality",
+    "`(get(key) or value) == value`: a missing key, null, 0, False and '' match",
+    also={*ODD_FILTERS, *NONE},
+)
+class FalsyMetadataMatches(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        return bool((metadata.get(key) or value) == value)
+
+
 @mistake("filter/equality", "numbers go through a 32-bit float")
 class NumbersCompareLoosely(ReferenceSaver):
     def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
@@ -104,9 +132,7 @@ class NumbersCompareLoosely(ReferenceSaver):
         return super()._equals(metadata, key, value)
 
 
-@mistake(
-    "filter/equality", "the option is ignored", also={*NONE, "filter/nested", "filter/dotted-key"}
-)
+@mistake("filter/equality", "the option is ignored", also={*NONE, *ODD_FILTERS})
 class FilterIgnored(ReferenceSaver):
     def _matches(self, metadata: Metadata, filter: Metadata) -> bool:
         return True
