@@ -28,6 +28,7 @@ from saverproof.families.concurrency.records import (
     TimedCall,
     copy_of,
 )
+from saverproof.families.concurrency.right_moments import moments
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
@@ -162,6 +163,7 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
     if any(event.error for event in alone):
         return f"{how}: one caller alone could not do it"
     states = [event.shown for event in alone]
+    whole = {*states, *moments(held.made, BEFORE, CHANGES[how])}
     problems: list[tuple[Problem, HoldPoint]] = []
     raised = 0
     for at, events in told["held"]:
@@ -174,7 +176,7 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
             record.raised[f"{said}: {seen.error}"[:120]] += 1
         else:
             record.tally.agreed(held.contract)
-            if seen.shown not in states:
+            if seen.shown not in whole:
                 problems.append((_problem(held, states, place, [*made, seen]), place))
     if problems:
         problem, place = problems[0]

@@ -28,6 +28,7 @@ from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
 from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
+from saverproof.families.concurrency.right_moments import moments
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import decode, encode
 
@@ -97,6 +98,7 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
     if all(shown == states[0] for shown in states):
         # It is shown nothing of this change: whatever it leaves behind is right.
         return ""
+    due = [*moments(held.made, held_reading.BEFORE, CHANGES[how])]
     for at, events in told["held"]:
         place = decode(HoldPoint, at)
         *made, seen, later = decoded(events)
@@ -113,10 +115,10 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
             "change": how,
             "place": encode(place),
         }
-        if later.shown != states[-1]:
+        if later.shown not in (states[-1], due[-1]):
             record.saw([_stale(held, states[-1], place, [*made, seen, later])], scene)
             return ""
-        if seen.shown not in states:
+        if seen.shown not in (*states, *due):
             record.saw([_torn(held, states, place, [*made, seen])], scene)
             return ""
     if left := told["left"]:
