@@ -84,3 +84,17 @@ def test_what_a_planner_chose_accuses_nobody_and_holds_nothing(
     flat = CostMeasurement(question, sizes, sizes, {witness: [8, 8, 8]})
     assert [bool(breaches([grown])), bool(doubts([grown]))] == [accused, doubted]
     assert [*breaches([flat]), *doubts([flat])] == []
+
+
+def test_a_store_that_gives_space_back_at_times_is_not_accused() -> None:
+    question = BY_NAME["RoundsOfRuns.kept"]
+    sizes = [1, 4, 16]
+    counts = {"kept": [397_673, 332_238, 745_005]}
+    swept = CostMeasurement(question, sizes, sizes, counts)
+    (doubt,) = doubts([swept])
+    assert "gives space back at times" in doubt
+    assert "332,238 at 4" in doubt
+    assert not breaches([swept])
+    only_grown = CostMeasurement(question, sizes, sizes, {"kept": [397_673, 396_000, 745_005]})
+    assert breaches([only_grown])
+    assert not doubts([only_grown])

@@ -54,6 +54,11 @@ class Law:
         return self.counts[-1]
 
     @property
+    def deepest_fall(self) -> int:
+        """The most by which a count is below that of the size before; 0 if none is."""
+        return max(0, *(earlier - later for earlier, later in pairwise(self.counts)))
+
+    @property
     def per_item(self) -> float:
         """The counts that one more item adds, between the last two sizes."""
         return (self.counts[-1] - self.counts[-2]) / (self.sizes[-1] - self.sizes[-2])

@@ -65,12 +65,18 @@ def doubts(measurements: Iterable[CostMeasurement]) -> list[str]:
     keep a contract from being held.
     """
     return [
-        f"{one.question.words} {words(one.question, witness, law)}; its planner chose so, and may "
-        "choose otherwise in a larger store"
+        f"{one.question.words} {words(one.question, witness, law)}; {_doubt(one, witness, law)}"
         for one in measurements
         for witness, law in one.laws.items()
         if one.question.is_doubted_by(witness, law)
     ]
+
+
+def _doubt(measured: CostMeasurement, witness: str, law: Law) -> str:
+    if measured.question.gives_back(witness, law):
+        counts = table(measured.sizes, law.counts)
+        return f"it gives space back at times, and may do so again in a larger store: {counts}"
+    return "its planner chose so, and may choose otherwise in a larger store"
 
 
 def table(sizes: Sequence[int], counts: Sequence[int]) -> str:

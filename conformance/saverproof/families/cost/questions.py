@@ -102,16 +102,22 @@ class Question:
         return self.ask in _OF_DOOMED
 
     def is_broken_by(self, witness: str, law: Law) -> bool:
-        """Return whether a count grows faster than the contract allows, and no query planner can
-        change that.
+        """Return whether a count grows faster than the contract allows, and nothing can change that
+        in a larger store.
         """
-        return witness not in PLANNED and self._exceeds(witness, law)
+        return self._exceeds(witness, law) and not self.is_doubted_by(witness, law)
 
     def is_doubted_by(self, witness: str, law: Law) -> bool:
-        """Return whether a count grows that a query planner might not let grow in a larger
-        store.
+        """Return whether a count grows that might not grow in a larger store: a query planner may
+        choose otherwise there, and a store that gives space back at times may do so again.
         """
-        return witness in PLANNED and self._exceeds(witness, law)
+        open_ended = witness in PLANNED or self.gives_back(witness, law)
+        return open_ended and self._exceeds(witness, law)
+
+    @staticmethod
+    def gives_back(witness: str, law: Law) -> bool:
+        """Return whether a store that had grown keeps less than before."""
+        return witness == KEPT and law.deepest_fall > WITNESSES[KEPT].slack
 
     def _exceeds(self, witness: str, law: Law) -> bool:
         allowed = self.allowed.get(witness)
