@@ -151,7 +151,8 @@ POWER_CUT = Contract(
     matters="After a power cut the store is damaged, or has a later step without an earlier one.",
     fix=(
         "For SQLite, use WAL with `synchronous=FULL` (or NORMAL, if the last commits may go); for "
-        "files, fsync the new file and its folder around `os.replace`."
+        "files, fsync the new file and its folder around `os.replace`. The tail of a log may be "
+        "torn: end it at the first record whose checksum is not right, whatever bytes that holds."
     ),
     durable=True,
     implies=frozenset({"durability/power-cut-loses-nothing"}),
