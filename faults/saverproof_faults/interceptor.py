@@ -10,6 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from sqlite3 import SQLITE_BUSY
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.errors import PlanError, injected
 from saverproof_faults.kinds import Event, Moment
 from saverproof_faults.places import Call, Method
-from saverproof_faults.plan import OPERATIONAL
+from saverproof_faults.plan import LOCKED, OPERATIONAL
 from saverproof_faults.reentrancy import FLAGS
 
 Result = TypeVar("Result")
@@ -240,13 +241,16 @@ def _without_comments(sql: str) -> str:
 
 
 def _error(armed: ArmedPlan, errors: ModuleType) -> BaseException:
-    name = armed.plan.error
+    name, _, said = armed.plan.error.partition(": ")
     error_type = getattr(errors, name, None) or getattr(builtins, name, None)
     if not (isinstance(error_type, type) and issubclass(error_type, BaseException)):
         raise PlanError(
             f"plan.error: found {name!r}, expected an exception of {errors.__name__} or a builtin"
         )
-    return injected(error_type)(f"raised on purpose: {armed.plan.describe()}")
+    error = injected(error_type)(said or f"raised on purpose: {armed.plan.describe()}")
+    if armed.plan.error == LOCKED:
+        error.__dict__.update(sqlite_errorcode=SQLITE_BUSY, sqlite_errorname="SQLITE_BUSY")
+    return error
 
 
 @dataclass(slots=True)

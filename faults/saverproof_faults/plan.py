@@ -24,6 +24,8 @@ from saverproof_faults.kinds import EVENTS, STANDING, Event, Fault, Lasts, Momen
 Choice = TypeVar("Choice", bound=StrEnum)
 
 OPERATIONAL = "OperationalError"
+LOCKED = f"{OPERATIONAL}: database is locked"
+"""The exception of SQLite's driver, with its message, where another connection has the file."""
 """The DB-API's exception for a database that could not do what it was asked."""
 
 EXCERPT = 160
@@ -66,8 +68,9 @@ class Place:
 class Plan:
     """One fault at one place.
 
-    ``error`` names the exception that a RAISE raises: one of the driver's, or a builtin. ``about``
-    quotes for people what stands at the place in the clean run; comparisons ignore it.
+    ``error`` names the exception that a RAISE raises: one of the driver's, or a builtin. A message
+    may follow it, as in LOCKED. ``about`` quotes for people what stands at the place in the clean
+    run; comparisons ignore it.
 
     Raises:
         PlanError: the fault cannot happen at its place.

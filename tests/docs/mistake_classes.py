@@ -29,8 +29,11 @@ MODULES = {
 """Each class of mistakes that a program shows, and the modules of its wrong savers."""
 NAMES = {
     "Faults and kills": (
+        "cancelled-is-not-found",
+        "cancelled-read-keeps-the-gate",
         "early-writes-wait",
         "failed-once-failed-forever",
+        "failed-reads-run-out",
         "interrupted-call-is-committed",
         "interrupted-call-keeps-the-gate",
         "interrupted-call-stays-open",
@@ -38,6 +41,7 @@ NAMES = {
         "large-values-never-synced",
         "last-one-commits-for-all",
         "lock-file-is-believed",
+        "locked-is-not-found",
         "migration-noted-first",
         "recovered-in-place",
         "rollback-takes-the-neighbours",

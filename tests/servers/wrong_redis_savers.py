@@ -252,3 +252,32 @@ class ScriptLoadedOnce(RedisReference):
         if gone := before.keys() - after.keys():
             pipeline.hdel(SHELVES, *gone)  # type: ignore[arg-type]
         pipeline.execute()
+
+
+class TimedOutIsNotFound(RedisReference):
+    """Takes a server that does not answer in time for one that has nothing."""
+
+    def get_tuple(self, config: Any) -> Any:
+        try:
+            return super().get_tuple(config)
+        except redis.TimeoutError:
+            return None
+
+
+class ReadsLeakTheirConnection(RedisReference):
+    """Has a few connections, and gives one back if a read went well."""
+
+    @classmethod
+    def connect(cls, dsn: str) -> redis.Redis:
+        pool = redis.BlockingConnectionPool.from_url(
+            dsn, max_connections=4, timeout=0.05, retry=Retry(NoBackoff(), 0)
+        )
+        return redis.Redis.from_pool(pool)
+
+    def know(self, fields: Any) -> None:
+        super().know(fields)
+        pool = self.client.connection_pool
+        connection = pool.get_connection()
+        connection.send_command("PING")
+        connection.read_response()
+        pool.release(connection)

@@ -15,7 +15,7 @@ import pytest
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.right_savers.file_per_thread import FilePerThread
-from tests.wrong_savers import WrongSaver, failed_reads, interrupted, neighbours
+from tests.wrong_savers import WrongSaver, failed_reads, interrupted, neighbours, unfinished_reads
 from tests.wrong_savers.failures import Stepwise
 from tests.wrong_savers.scenes.failed_reads import answered_without_its_storage
 from tests.wrong_savers.scenes.failing import (
@@ -29,6 +29,10 @@ from tests.wrong_savers.scenes.failing import (
 from tests.wrong_savers.scenes.failing_files import left_by_failures
 from tests.wrong_savers.scenes.neighbours import SECOND_ROW, WHOLE, left_by_tasks, left_by_threads
 from tests.wrong_savers.scenes.probe import Probe
+from tests.wrong_savers.scenes.unfinished_reads import (
+    answers_around_cancellations,
+    answers_around_failures,
+)
 from tests.wrong_savers.support import (
     of,
     opening,
@@ -54,6 +58,11 @@ def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path
     if wrong.breaks == "atomicity/usable-after-lost-connection":
         assert lost(SqliteReference, tmp_path / "right") == 2
         assert lost(wrong.saver, tmp_path / "wrong") == "raised ProgrammingError"
+    elif wrong.saver.__module__ == unfinished_reads.__name__:
+        sync = "sync" in wrong.apis
+        answers = answers_around_failures if sync else answers_around_cancellations
+        right = SqliteReference if sync else unfinished_reads.InSteps
+        assert answers(wrong.saver, tmp_path / "wrong") != answers(right, tmp_path / "right")
     elif wrong.breaks == "atomicity/cancelled":
         assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
             CleanlyStepwise, tmp_path / "right"

@@ -14,7 +14,8 @@ def raising(armed: ArmedPlan, places: Places) -> str:
     plan = armed.plan
     row, after = plan.place.row, plan.place.moment is Moment.AFTER
     taken = f"list(arguments[-1])[:{row}]" if row is not None else "arguments[-1]"
-    error = plan.error if plan.error in _BUILTINS else f"sqlite3.{plan.error}"
+    name, _, said = plan.error.partition(": ")
+    error = name if name in _BUILTINS else f"sqlite3.{name}"
     connection = _connection(plan.place.event, places)
     lines = [
         *_HEAD,
@@ -25,7 +26,7 @@ def raising(armed: ArmedPlan, places: Places) -> str:
         "return run(*arguments)",
         *(["    run(*arguments)"] if after and row is None else []),
         *([f"    run(arguments[0], {taken})"] if row is not None else []),
-        f'    raise {error}("raised on purpose")',
+        f"    raise {error}({said or 'raised on purpose'!r})",
         "",
         *(_cursor(places) if "cursor(Cursor)" in "\n".join(connection) else ()),
         *connection,

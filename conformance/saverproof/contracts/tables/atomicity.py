@@ -123,15 +123,15 @@ PREVIOUS_INTACT = Contract(
 FAILED_READS_RAISE = Contract(
     id="atomicity/failed-reads-raise",
     statement=(
-        "A read whose storage fails raises, or answers what is stored: `get_tuple` does not answer "
-        "None, nor `list` fewer checkpoints."
+        "A read whose storage fails, or whose await is cancelled, raises, or answers what is "
+        "stored: `get_tuple` does not answer None, nor `list` fewer checkpoints."
     ),
     source=(
         "`BaseCheckpointSaver.get_tuple`: None says that there is no such checkpoint; "
         "`langgraph.pregel._loop.SyncPregelLoop.__enter__` then begins the thread anew, with an "
         "empty checkpoint"
     ),
-    wrong="except Exception: log it, and return None",
+    wrong="except Exception: log it, and return None; or the same for a CancelledError",
     matters=(
         "A short outage of the database, and the agent has forgotten the conversation: it begins "
         "anew, and what it saves then is the latest."

@@ -20,7 +20,7 @@ from saverproof.scripts.script import main, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import ScriptWriter
-from saverproof_faults import Places
+from saverproof_faults import Places, Plan
 
 _MOST_TRIED = 4
 """How many scripts are run at most: the plainest faults come first, and each run takes about a
@@ -30,14 +30,15 @@ second.
 
 @dataclass(slots=True)
 class FailedRead:
-    """A read after a program, the places that it passes without a fault, and the files that are
-    databases.
+    """A read after a program, the places that it passes without a fault, the cancellations that
+    can strike it, and the files that are databases.
     """
 
     start: Program
     step: Step
     databases: tuple[str, ...]
     places: Places = field(default_factory=Places)
+    cancellations: tuple[Plan, ...] = ()
 
 
 def reproducer(target: Target, read: FailedRead, injection: Injection, api: str) -> str:

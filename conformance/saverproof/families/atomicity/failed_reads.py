@@ -1,10 +1,10 @@
-"""Judges reads that fail: a saver must not answer that nothing is there when it could not read
-it.
+"""Judges reads that fail or are cancelled: a saver must not answer that nothing is there when it
+could not read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,14 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.failed_read_scripts import FailedRead, reproducer
-from saverproof.families.atomicity.fault_plans import Injection, injections, lasting, thinned
+from saverproof.families.atomicity.fault_plans import (
+    SESSIONS_ENDED,
+    Injection,
+    covering,
+    injections,
+    lasting,
+    thinned,
+)
 from saverproof.families.atomicity.injection import inject
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.prepared_store import PreparedStore, placed, prepared
@@ -30,14 +37,18 @@ from saverproof.programs.small import THREAD
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import GetTuple, ListTuples
 from saverproof.programs.steps.describing import describe
+from saverproof.savers.execution.settled_calls import awaiting
 from saverproof.savers.execution.view import canonical, facts_of
 from saverproof.savers.targets.target import Target
-from saverproof_faults import Event, Fault, Lasts
+from saverproof_faults import Event, Fault, Lasts, Places, Plan, count_awaits
+from saverproof_faults.plan import LOCKED, OPERATIONAL
 
 READS = {GetTuple: "get_tuple", ListTuples: "list"}
 """The method, by its name in the sync API, that a reading step calls."""
 _HARMLESS = frozenset({Event.BEGIN, Event.COMMIT, Event.ROLLBACK, Event.TRANSACTION})
 """Events of a read before it asks the store, or once it has its answer."""
+TIMEOUT = "TimeoutError"
+"""The builtin, or the driver's own where it has one of that name."""
 _NOT_TOLD = frozenset({Fault.SILENCE, Fault.IO_SHORT})
 """Faults of which the saver is not told: no answer comes, or fewer bytes than it asked for."""
 _NOTHING_ASKED = (
@@ -79,6 +90,17 @@ class ReadTrial(FaultTrial):
             self._close(stack)
         return self.observation
 
+    def read(self) -> tuple[Plan, ...]:
+        """Read without a fault, and return every cancellation that can strike the read."""
+        if self.bench.api != "async":
+            self.observation.ended(call_quietly(self.operation))
+            return ()
+        operation = awaiting(self.driver, self.store.settled.operation)
+        clean = self.bench.loop.run(count_awaits(operation))
+        self.observation.ended(clean.error)
+        self.answer = clean.value
+        return clean.plans()
+
     @property
     def answered(self) -> list[str]:
         """Return the facts of the answer, in its order."""
@@ -96,6 +118,8 @@ class ReadSweep:
     clean: list[str]
     read: FailedRead
     injections: list[Injection]
+    silences: list[Injection]
+    """Messages that are never answered, which takes as long as the saver waits."""
 
     @classmethod
     def of(cls, bench: FaultBench, scenario: ReadScenario, stack: ExitStack) -> ReadSweep:
@@ -112,7 +136,7 @@ class ReadSweep:
         def counted(_: FaultTrial) -> None:
             where = (trial.workspace.path.name, store.databases)
             with counting_places(bench, *where, writes=False) as found:
-                trial.observation.ended(call_quietly(trial.operation))
+                read.cancellations = trial.read()
                 trial.settle()
             read.places = found.places
 
@@ -121,11 +145,15 @@ class ReadSweep:
             raise NoCleanRunError(f"{scenario.operation}: {observation.error}")
         if not trial.answered:
             raise NoCleanRunError(f"{scenario.operation}: it finds nothing")
-        once = [each for each in injections(read.places, (), 0) if _is_told(each)]
+        found = injections(read.places, read.cancellations, 0)
+        once = [each for each in found if _is_told(each)]
+        once += [*_said_otherwise(once, read.places)]
         once += [Injection()] if bench.losing else []
+        once += [SESSIONS_ENDED] if bench.server is not None else []
         # Whoever asks again, some times, is told again.
         onwards = [each for each in lasting(once, ()) if _goes_on(each)]
-        return cls(bench, scenario, store, trial.answered, read, [*once, *onwards])
+        silences = [each for each in found if each.name == Fault.SILENCE]
+        return cls(bench, scenario, store, trial.answered, read, [*once, *onwards], silences)
 
     def answer_under(self, injection: Injection) -> ReadAnswer:
         """Read under a fault, and return the answer.
@@ -141,7 +169,8 @@ class ReadSweep:
             fired = trial.observation.fired or trial.observation.has_fired()
             self.bench.renew()
             # Whoever waits for a storage that goes on failing may be right to wait.
-            return ReadAnswer(fired, fired and not _goes_on(injection), "never returned", hung=True)
+            waits = _goes_on(injection) or injection.name == Fault.SILENCE
+            return ReadAnswer(fired, fired and not waits, "never returned", hung=True)
         observation = trial.observation
         wrong = observation.fired and observation.returned and trial.answered != self.clean
         return ReadAnswer(observation.fired, wrong, f"returned {_told(trial)}" if wrong else "")
@@ -151,6 +180,24 @@ def _is_told(injection: Injection) -> bool:
     """Return whether the saver learns of the failure before it has its answer."""
     plan = injection.plan
     return plan is not None and plan.fault not in _NOT_TOLD and plan.place.event not in _HARMLESS
+
+
+def _said_otherwise(once: Sequence[Injection], places: Places) -> Iterator[Injection]:
+    """Yield failing statements with the exception of a storage that is busy for too long: a saver
+    may treat it as a case of its own.
+    """
+    error = LOCKED if places.statements else TIMEOUT
+    for injection in once:
+        plan = injection.plan
+        if plan is None or plan.fault is not Fault.RAISE or plan.place.event is not Event.STATEMENT:
+            continue
+        if error == TIMEOUT or plan.error == OPERATIONAL:
+            yield Injection(replace(plan, error=error))
+
+
+def _sort_of(injection: Injection) -> tuple[str, str]:
+    """Return the sort of a failure, of each of which at least one is tried."""
+    return injection.name, "" if injection.plan is None else injection.plan.error
 
 
 def _goes_on(injection: Injection) -> bool:
@@ -192,6 +239,8 @@ class FailedReads:
     bench: FaultBench
     able: frozenset[str]
     """The saver's capabilities."""
+    silences: int = 0
+    """How often a server does not answer a read, on each store."""
     _shown: dict[str, Finding] = field(default_factory=dict)
     """The plainest wrong answer of each operation."""
     _asked: bool = False
@@ -222,11 +271,17 @@ class FailedReads:
     def _sweep(self, sweep: ReadSweep, most: int) -> None:
         operation, tally = sweep.scenario.operation, self.record.tally
         self._asked |= bool(sweep.injections)
-        for injection in tally.budget.within(thinned(sweep.injections, most), "failed reads"):
+        chosen = covering(sweep.injections, most, _sort_of)
+        chosen += thinned(sweep.silences, self.silences)
+        for injection in tally.budget.within(chosen, "failed reads"):
             if operation in self._shown:
                 return
             answer = sweep.answer_under(injection)
             self.record.beat(self.bench.calls)
+            if answer.hung and injection.name == Fault.SILENCE:
+                # It has no limit to how long it waits, and would each time.
+                self.silences = 0
+                return
             if answer.hung and not answer.wrong:
                 tally.unsure((READS_RAISE,), f"{operation} hangs: {injection.describe()}")
                 return
@@ -256,7 +311,7 @@ class FailedReads:
             contract=READS_RAISE,
             api=self.plan.api,
             phase="fault",
-            summary=f"{scenario.operation} ({scenario.title}): {_summary(answer)}",
+            summary=f"{scenario.operation} ({scenario.title}): {_summary(injection, answer)}",
             expected=_EXPECTED,
             observed=f"it {answer.said}"[:_WIDTH],
             steps=(
@@ -275,10 +330,11 @@ class FailedReads:
         )
 
 
-def _summary(answer: ReadAnswer) -> str:
+def _summary(injection: Injection, answer: ReadAnswer) -> str:
     if answer.hung:
         return "the storage failed once, and it waits for ever"
-    return "the storage failed, and it answered as if that were all there is"
+    what = "it was cancelled" if injection.kind == "cancellation" else "the storage failed"
+    return f"{what}, and it answered as if that were all there is"
 
 
 _EXPECTED = "an error, or what is stored"
@@ -314,7 +370,7 @@ def _answered(sweep: ReadSweep, tried: Sequence[Injection]) -> ReplayAnswer:
             fired += answer.fired
             if answer.wrong:
                 return ReplayAnswer(
-                    Status.FAILING, _summary(answer), _EXPECTED, f"it {answer.said}"
+                    Status.FAILING, _summary(injection, answer), _EXPECTED, f"it {answer.said}"
                 )
     except SlowError as slow:
         return unclear(f"a call took too long to tell: {slow}")

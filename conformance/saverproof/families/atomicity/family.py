@@ -119,7 +119,9 @@ class AtomicityJudging:
                     programs.try_in_a_row(sweeps)
                     programs.try_randomly(effort)
                     programs.report()
-                    FailedReads(self.plan, self.target, record, bench, self._able).run(effort.reads)
+                    reads = FailedReads(self.plan, self.target, record, bench, self._able)
+                    reads.silences = effort.silences
+                    reads.run(effort.reads)
                     NeighbourTrials(self.plan, record, bench).run(effort.meetings)
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds

@@ -13,12 +13,14 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.journal import Journal
+from saverproof.families.atomicity.random_judging import unusable_after
 from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.random_violation import ProgramViolation
+from saverproof.families.atomicity.reads_in_a_row import reads_in_a_row
 from saverproof.families.atomicity.record import FaultRecord
-from saverproof.families.atomicity.repeated_faults import faults_in_a_row
+from saverproof.families.atomicity.repeated_faults import FaultsInARow, faults_in_a_row
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
 from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.families.atomicity.verdicts import USABLE
@@ -27,7 +29,7 @@ from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 
-RANDOM, MANY = "a random program", "many faults in a row"
+RANDOM, MANY, READS = "a random program", "many faults in a row", "reads that fail"
 """The titles of findings that programs with faults led to."""
 MOST_UNANSWERED = 2
 """The number of unanswered calls after which a saver is not asked any more: each costs the worker's
@@ -55,7 +57,7 @@ class FaultPrograms:
     def try_in_a_row(self, sweeps: Sequence[FaultSweep]) -> None:
         """Run programs in which one saver fails often."""
         try:
-            programs = faults_in_a_row(self.bench, sweeps)
+            programs = [*faults_in_a_row(self.bench, sweeps), *self._reads(sweeps)]
         except NoCleanRunError as problem:
             self.tally.unsure((USABLE,), f"no faults in a row: {problem}")
             return
@@ -78,12 +80,18 @@ class FaultPrograms:
                 self.bench.renew()
                 self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
                 continue
-            self.record.tried_in_a_row(trial.injected)
-            if violation is not None and trial.injected > 1:
-                self._keep(violation, MANY)
+            self.record.tried_in_a_row(trial.injected, map(unusable_after, many.faults.values()))
+            if violation is not None and len(violation.faults) >= many.least:
+                self._keep(violation, MANY if many.least > 1 else READS)
             self.record.beat(self.bench.calls)
             if violation is not None and violation.hung:
                 return
+
+    def _reads(self, sweeps: Sequence[FaultSweep]) -> list[FaultsInARow]:
+        able = {"get_tuple", "list"} <= {*self.plan.facts["operations"][self.plan.api]}
+        # What a call leaves without any fault is not the reads' fault.
+        clean = all(sweep.clean is None for sweep in sweeps)
+        return reads_in_a_row(self.bench) if able and clean else []
 
     def try_randomly(self, effort: FaultEffort) -> None:
         """Run random programs. A program that breaks a contract already broken adds nothing."""

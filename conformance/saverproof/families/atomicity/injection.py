@@ -22,11 +22,12 @@ _ENDINGS = {
 }
 
 
-def cancel(bench: FaultBench, operation: Any, plan: Plan, observation: TrialObservation) -> None:
-    """Cancel a coroutine at a place, and record what it did."""
+def cancel(bench: FaultBench, operation: Any, plan: Plan, observation: TrialObservation) -> object:
+    """Cancel a coroutine at a place, record what it did, and return its answer."""
     awaited = bench.loop.run(bench.injector.cancel(operation, plan))
     observation.ended(awaited.error)
     observation.fired, observation.ending = awaited.fired, _ENDINGS[awaited.ending]
+    return awaited.value
 
 
 def inject(trial: FaultTrial, injection: Injection) -> None:
@@ -70,7 +71,7 @@ def _cancel(trial: FaultTrial, plan: Plan) -> None:
     bench.worker.say(f"{trial.scenario.operation}, cancelled")
     bench.calls += 1
     operation = awaiting(trial.driver, trial.store.settled.operation)
-    cancel(bench, operation, plan, trial.observation)
+    trial.answer = cancel(bench, operation, plan, trial.observation)
 
 
 def _lose(trial: FaultTrial) -> None:

@@ -9,7 +9,7 @@ from saverproof.families.atomicity.fault_plans import BELOW, Injection
 from saverproof.families.atomicity.injection import cancel
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.worker import call_quietly
-from saverproof_faults import Fault
+from saverproof_faults import Fault, Plan, count_awaits
 
 Operation = Callable[[], object]
 
@@ -19,6 +19,21 @@ def undisturbed(bench: FaultBench, operation: Operation) -> TrialObservation:
     seen = TrialObservation()
     _make(bench, operation, seen)
     return seen
+
+
+def counted(
+    bench: FaultBench, operation: Operation, awaited: Callable[[], Callable[[], Awaitable[object]]]
+) -> tuple[TrialObservation, tuple[Plan, ...]]:
+    """Make the call without a fault. Return what was seen, and every cancellation that can strike
+    it; ``awaited`` makes the same call as an awaitable.
+    """
+    if bench.api != "async":
+        return undisturbed(bench, operation), ()
+    seen = TrialObservation()
+    clean = bench.loop.run(count_awaits(awaited()))
+    seen.ended(clean.error)
+    bench.loop.run(bench.injector.drain())
+    return seen, clean.plans()
 
 
 def failed(

@@ -5,7 +5,7 @@ A second store, in which nothing fails, shows what should be seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.observation import TrialObservation
@@ -97,6 +97,16 @@ def judged_under_fault(
     if locked:
         return broken(unusable, "it failed, and nobody else can write", observed=ended.said)
     return None
+
+
+def judged_as_read(verdict: FaultVerdict, injection: Injection | None) -> FaultVerdict:
+    """Return the verdict on a call that was a read: it stores nothing, so that whatever differs
+    after it is the saver's own view.
+    """
+    summary = verdict.summary
+    if verdict.contract not in (USABLE, LOST_CONNECTION):
+        summary = "after a read that did not end well, the saver shows something else"
+    return replace(verdict, contract=unusable_after(injection), outcome="stuck", summary=summary)
 
 
 def _cancelled(injection: Injection | None) -> bool:

@@ -23,12 +23,14 @@ from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_again import CallAgain
-from saverproof.families.atomicity.random_calls import failed, undisturbed
+from saverproof.families.atomicity.random_calls import counted, failed, undisturbed
 from saverproof.families.atomicity.random_judging import (
     Expected,
+    judged_as_read,
     judged_under_fault,
     judged_without_fault,
     torn_by,
+    unusable_after,
 )
 from saverproof.families.atomicity.random_programs import (
     OUTAGES,
@@ -41,7 +43,6 @@ from saverproof.families.atomicity.random_stores import RandomStores
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.verdicts import (
     LATE,
-    LOST_CONNECTION,
     SILENT,
     USABLE,
     FaultVerdict,
@@ -52,6 +53,8 @@ from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import (
     DeleteForRuns,
     DeleteThread,
+    GetTuple,
+    ListTuples,
     OwnStep,
     Program,
     Prune,
@@ -64,6 +67,7 @@ from saverproof.savers.execution.view import Snapshot, Wanted, latest_key
 from saverproof.savers.workspace import Workspace
 from saverproof_faults import Places, Plan
 
+_READS = (GetTuple, ListTuples)
 _REMOVALS = (DeleteThread, DeleteForRuns, Prune)
 
 
@@ -72,7 +76,8 @@ class RandomTrial:
     """One program. All methods run on the worker's thread.
 
     ``note`` is called before each step, with the steps up to it, and their faults. ``counted``, if
-    set, is the position of a step that is not failed, and whose places are counted into ``places``.
+    set, is the position of a step that is not failed, and for which ``places`` and
+    ``cancellations`` are filled in.
     """
 
     bench: FaultBench
@@ -81,6 +86,7 @@ class RandomTrial:
     counted: int | None = None
     own: OwnFaultSteps | None = None
     places: Places = field(default_factory=Places)
+    cancellations: tuple[Plan, ...] = ()
     injected: int = 0
     _taken: list[Step] = field(default_factory=list)
     _faults: dict[int, Injection] = field(default_factory=dict)
@@ -282,6 +288,8 @@ class RandomTrial:
             return self._unharmed(ended, expected, seen)
         self.injected += 1
         wrong = judged_under_fault(ended, injection, expected, seen, locked=locked)
+        if wrong is not None and isinstance(call.step, _READS):
+            wrong = judged_as_read(wrong, injection)
         if wrong is not None:
             return self._violation(wrong)
         self._stores.commit_elsewhere()
@@ -300,6 +308,8 @@ class RandomTrial:
     ) -> ProgramViolation | None:
         again = CallAgain(self._stores, self._wanted, self._puts)
         verdict = again.wrong(call, expected, injection)
+        if verdict is not None and isinstance(call.step, _READS):
+            verdict = judged_as_read(verdict, injection)
         return None if verdict is None else self.violation_of(verdict, ending)
 
     def _do(self, call: SettledCall, injection: Injection | None) -> TrialObservation:
@@ -311,8 +321,9 @@ class RandomTrial:
         operation = partial(self._stores.perform, self.driver, call)
         if position == self.counted:
             where = (self._stores.workspace.name, self._stores.database_names)
+            awaited = partial(awaiting, self.driver, call)
             with counting_places(bench, *where, writes=False) as found:
-                seen = undisturbed(bench, operation)
+                seen, self.cancellations = counted(bench, operation, awaited)
             self.places = found.places
             return seen
         own = isinstance(call.step, OwnStep)
@@ -352,9 +363,10 @@ class RandomTrial:
         """Return the violation of a call that never returned, after which the trial was given
         up.
         """
-        summary = f"after {self.injected} faults, the saver hangs"
-        lost = all(injection.disconnects for injection in self._faults.values())
-        contract = LOST_CONNECTION if self._faults and lost else USABLE
+        faults = f"{count} faults" if (count := len(self._faults)) > 1 else "a fault"
+        summary = f"after {faults}, the saver hangs"
+        demanding = {*map(unusable_after, self._faults.values())}
+        contract = demanding.pop() if len(demanding) == 1 else USABLE
         verdict = broken(contract, summary, "an answer or an error", which)
         return ProgramViolation(tuple(self._taken), dict(self._faults), verdict, which, hung=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -210,11 +211,14 @@ class FaultRecord:
         """Add a call that failed while another caller's call was under way."""
         self.injected["of two callers"] += 1
 
-    def tried_in_a_row(self, injected: int) -> None:
-        """Add a program most of whose steps failed, and whose saver was used after each."""
+    def tried_in_a_row(self, injected: int, demanded: Iterable[str]) -> None:
+        """Add a program most of whose steps failed, and whose saver was used after each, as the
+        contracts ``demanded`` do.
+        """
         if injected:
             self.injected["in a row"] += injected
-            self.tally.agreed(USABLE)
+            for contract in {USABLE, *demanded}:
+                self.tally.agreed(contract)
 
     def not_tried(self, injection: Injection, why: str) -> None:
         """Note that a fault was not tried: contracts that were not found broken then do not count

@@ -28,10 +28,15 @@ _FAILED = (THE_SAME_ID, A_NEW_TASK)
 
 @dataclass(frozen=True, slots=True)
 class FaultsInARow:
-    """The steps of a program most of whose steps fail."""
+    """The steps of a program most of whose steps fail.
+
+    ``least`` is the number of faults from which a violation is told: what a single one leads to may
+    be known from elsewhere.
+    """
 
     program: Program
     faults: Mapping[int, Injection]
+    least: int = 2
 
     @property
     def source(self) -> RecordedSteps:
@@ -94,16 +99,22 @@ def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injec
     the saver may not have taken anything yet that it could leak. For messages, return the last one,
     too, which may have a connection of its own.
     """
+    sorts = sorted_out(injections)
+    chosen = {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
+    if messages := sorts.get((Fault.CONNECTION_RESET, "")):
+        chosen[Fault.CONNECTION_RESET, "last"] = messages[-1]
+    return chosen
+
+
+def sorted_out(injections: Iterable[Injection]) -> dict[tuple[str, str], list[Injection]]:
+    """Return the faults that are tried in a row, by sort."""
     sorts: dict[tuple[str, str], list[Injection]] = {}
     for injection in injections:
         plan = injection.plan
         if plan is not None and plan.fault in _TRIED and injection.also is None:
             event = plan.place.event if plan.place.event is Event.COMMIT else ""
             sorts.setdefault((plan.fault, event), []).append(injection)
-    chosen = {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
-    if messages := sorts.get((Fault.CONNECTION_RESET, "")):
-        chosen[Fault.CONNECTION_RESET, "last"] = messages[-1]
-    return chosen
+    return sorts
 
 
 _BELOW_AND_BESIDE = ("io", "network", "cancellation")

@@ -111,7 +111,10 @@ def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
 
 
 def _error(plan: Plan) -> str:
-    return plan.error if plan.error in INTERRUPTIONS else "sqlite3.OperationalError"
+    if plan.error in INTERRUPTIONS:
+        return plan.error
+    said = plan.error.partition(": ")[2]
+    return "sqlite3.OperationalError" + (f"({quoted(said)})" if said else "")
 
 
 _MANY = "return self.execute(*given, run=sqlite3.Cursor.executemany)"

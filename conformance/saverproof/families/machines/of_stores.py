@@ -17,7 +17,7 @@ from saverproof.contracts.tables import (
     parity,
 )
 from saverproof.families.machines.machine import SaverMachine
-from saverproof.judging.scenes.abandoned_list import AbandonList
+from saverproof.judging.scenes.abandoned_list import AbandonList, left_often
 from saverproof.judging.scenes.clones import clone_or_drop
 from saverproof.judging.scenes.close_again import CloseAgain
 from saverproof.judging.scenes.elsewhere import Elsewhere
@@ -285,6 +285,7 @@ def _lifecycle() -> tuple[Theme, ...]:
     later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
     return (
         Theme("abandoned", {**GENERAL, AbandonList.make: 4}, whole_store=True),
+        Theme("abandoned often", script=left_often),
         Theme(
             "clones",
             {**GENERAL, clone_or_drop: 3},

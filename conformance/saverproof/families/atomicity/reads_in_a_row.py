@@ -1,0 +1,73 @@
+"""Runs one saver through many reads that fail: what each of them leaves behind adds up.
+
+No sweep looks at a saver after a read that failed, so that even one such read may show something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, cycle, islice
+
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.fault_plans import (
+    SESSIONS_ENDED,
+    Injection,
+    injections,
+    thinned,
+)
+from saverproof.families.atomicity.random_programs import RecordedSteps
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.repeated_faults import TIMES, FaultsInARow, sorted_out
+from saverproof.programs.small import THREAD, batch, checkpoint
+from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Step
+
+_START: Program = (checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2), checkpoint(THREAD, 2, 1))
+_READS: tuple[Step, ...] = (GetTuple(THREAD), ListTuples(THREAD))
+"""The reads, which take turns."""
+_MOST_PLACES = 6
+"""The most places of each read that are failed once each."""
+
+Sort = tuple[str, str]
+
+
+def reads_in_a_row(bench: FaultBench) -> list[FaultsInARow]:
+    """Return a program for each sort of fault for which both reads have a place: it fails in turn
+    at several of these places, and then again and again at one of them.
+
+    Raises:
+        UnansweredError: a call does not return although nothing fails.
+        OpeningError: the saver could not be opened or closed.
+    """
+    places = [sorted_out(_passed(bench, number)) for number in range(len(_READS))]
+    return [
+        _program([one[sort] for one in places])
+        for sort in places[0]
+        if all(sort in one for one in places)
+    ]
+
+
+def _passed(bench: FaultBench, number: int) -> list[Injection]:
+    """Return what can fail in a read of a saver that has read before."""
+    program = (*_START, *_READS, _READS[number])
+    trial = RandomTrial(bench, RecordedSteps(program, {}, (THREAD,)), counted=len(program) - 1)
+    bench.on_worker(trial.run)
+    ended = [SESSIONS_ENDED] if bench.server is not None else []
+    return [*injections(trial.places, trial.cancellations, 0), *ended]
+
+
+def _program(found: Sequence[Sequence[Injection]]) -> FaultsInARow:
+    """Return the program; ``found`` are faults of one sort, for each of the reads."""
+    once = (_taken_in_turn([thinned(places, _MOST_PLACES) for places in found]),)
+    again = cycle([(at, places[min(1, len(places) - 1)]) for at, places in enumerate(found)])
+    taken = [*chain(*once), *islice(again, TIMES)]
+    program = (*_START, *(_READS[at] for at, _ in taken))
+    faults = {len(_START) + number: fault for number, (_, fault) in enumerate(taken)}
+    return FaultsInARow(program, faults, least=1)
+
+
+def _taken_in_turn(found: Iterable[Sequence[Injection]]) -> Iterator[tuple[int, Injection]]:
+    """Yield each fault once, with the position of its read."""
+    for at, places in enumerate(found):
+        # A single place comes often enough as it is.
+        for injection in places if len(places) > 1 else ():
+            yield at, injection
