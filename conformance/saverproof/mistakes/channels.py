@@ -211,16 +211,31 @@ class CoarseClockVersions(OwnValues):
         return f"{self.store.minted // 4 + 1:032}"
 
 
+class CountsItself(ReferenceSaver):
+    """A base saver whose versions are numbers of its own, whatever the last one was."""
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        self.__dict__["counter"] = self.__dict__.get("counter", 0) + 1
+        return f"{self.__dict__['counter']:032}"
+
+
 @mistake(
     "channels/versions-increase",
     "a counter of the saver's own, which begins at 1 when reopened",
     # A value is stored over that of another version with the same number.
     also={"upsert/put-replaces"},
 )
-class CounterOfTheInstance(OwnValues):
-    def get_next_version(self, current: Any, channel: None) -> Any:
-        self.__dict__["counter"] = self.__dict__.get("counter", 0) + 1
-        return f"{self.__dict__['counter']:032}"
+class CounterOfTheInstance(CountsItself, OwnValues):
+    pass
+
+
+@mistake(
+    "channels/versions-increase",
+    "a counter that begins at 1 when reopened; what is stored then is stored over earlier values",
+    also={"upsert/put-replaces", "lifecycle/reopen", "channels/history-immutable", *LATER},
+)
+class CounterOverEarlierValues(CountsItself):
+    pass
 
 
 @mistake(
