@@ -186,6 +186,15 @@ HISTORIES = {
             call(5, 8, GET_B, ShownTuple(1, ("p1000",) * 3)),
         ],
     ),
+    "a stale read before a thread is deleted": (
+        {ORDER},
+        [
+            call(0, 1, PUT_B),
+            call(2, 3, BATCH_B),
+            call(4, 5, GET_B, ShownTuple(1, ("p1000",) * 3)),
+            call(6, 9, DELETE_B),
+        ],
+    ),
     "a thread before it is deleted, and after": (
         set(),
         [

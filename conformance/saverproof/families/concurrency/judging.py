@@ -203,7 +203,8 @@ class EventIndex:
 
     def _half_deleted(self, event: TimedCall, shown: ShownTuple) -> Iterator[Problem]:
         """Yield a checkpoint that shows half of a deletion: with writes from before it, or without
-        writes that it had before the read.
+        writes that it had before the read. If nothing was being deleted in between, these are not
+        there yet: the orders tell that.
         """
         place = event.operation.place
         puts = sorted(self.puts.get((place, shown.number), []), key=lambda put: put.began)
@@ -220,9 +221,25 @@ class EventIndex:
             if task in there and not same_life:
                 said = "writes of a thread that was deleted before"
                 yield self._torn(event, shown, "a new thread without writes", said, batch)
-            elif same_life and task not in there and batch.ended < event.began and batch.returned:
+            elif (
+                same_life
+                and task not in there
+                and batch.ended < event.began
+                and batch.returned
+                and self._may_have_deleted(batch, event)
+            ):
                 expected, said = "the thread as it was, or nothing", "half of a deleted thread"
                 yield self._torn(event, shown, expected, said, batch)
+
+    def _may_have_deleted(self, batch: TimedCall, read: TimedCall) -> bool:
+        """Return whether a deletion can have removed a batch before a read was answered."""
+        return any(
+            other.operation.kind is OperationKind.DELETE
+            and other.operation.place == batch.operation.place
+            and other.began < read.ended
+            and other.ended > batch.began
+            for other in self.events
+        )
 
     # --- what is there in the end ----------------------------------------------------------
 
