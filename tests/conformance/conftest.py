@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 from tests.conformance.accounting import every_difference_is_accounted_for
@@ -41,3 +42,17 @@ def shared_harness(started_harness: Harness, monkeypatch: pytest.MonkeyPatch) ->
 def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """The savers of tests on SQLite do not wait for the disk."""
     monkeypatch.setattr(Database, "synchronous", "OFF")
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels for an index of pip, and a cache of releases of its own."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder

@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.conformance.releases_support import NOWHERE, facts, wheel
 
 from saverproof.errors import ReleaseError
 from saverproof.run.plugin.upgrading import with_older_releases
 from saverproof.savers.releases.installed import cache_folder, installed, kept
 from saverproof.savers.releases.requested import Requested, chosen_of, requested
 
-NOWHERE = "http://127.0.0.1:9/simple"
-"""The discard port, where nothing answers."""
-
-
-def wheel(folder: Path, name: str, version: str, *fields: str) -> None:
-    """Make a wheel with one module, which says its version."""
-    folder.mkdir(exist_ok=True)
-    about = f"{name}-{version}.dist-info"
-    lines = ("Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *fields)
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as made:
-        made.writestr(f"{name}.py", f"version = {version!r}\n")
-        made.writestr(f"{about}/METADATA", "\n".join(lines) + "\n")
-        made.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        made.writestr(f"{about}/RECORD", "")
-
-
-@pytest.fixture(autouse=True)
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels for an index, and a cache of its own."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("index")
 
 
 def test_a_release_is_kept_with_what_it_needs_and_the_environment_has_not(
@@ -108,6 +80,10 @@ def test_a_cache_that_cannot_be_written_is_told_as_such(
     [
         ("previous", Requested("previous")),
         ("My_Saver==1.0.4", Requested("1.0.4", "my-saver")),
+        ("langgraph==0.6", Requested("0.6.*", "langgraph")),
+        ("langgraph==0.6.*", Requested("0.6.*", "langgraph")),
+        ("LangGraph==0.6.0", Requested("0.6.0", "langgraph")),
+        ("langgraph==1.0a2", Requested("1.0a2", "langgraph")),
     ],
 )
 def test_an_older_release_is_asked_for_by_name_or_version(text: str, expected: Requested) -> None:
@@ -115,7 +91,18 @@ def test_an_older_release_is_asked_for_by_name_or_version(text: str, expected: R
 
 
 @pytest.mark.parametrize(
-    "text", ["", "newest", "a>=1", "a==1,==2", "a==1.*", "a[b]==1", "a==1;python_version>'3'", "a"]
+    "text",
+    [
+        "",
+        "newest",
+        "a>=1",
+        "a==1,==2",
+        "a==1.*",
+        "a[b]==1",
+        "a==1;python_version>'3'",
+        "a",
+        "langgraph==x.*",
+    ],
 )
 def test_what_names_no_release_is_refused(text: str) -> None:
     with pytest.raises(ReleaseError, match=re.escape(f"found {text!r}, expected ")):
@@ -131,14 +118,6 @@ def test_names_stand_for_releases_before_the_installed_one() -> None:
         chosen_of("previous", available, "1.0")
 
 
-def facts(distribution: str | None = "shelf") -> Any:
-    return {
-        "name": "kept",
-        "distribution": distribution,
-        "version": None if distribution is None else "2.0",
-    }
-
-
 def test_savers_get_the_releases_of_their_distribution(index: Path) -> None:
     wheel(index, "shelf", "1.0")
     wheel(index, "shelf", "2.0")
@@ -152,11 +131,15 @@ def test_savers_get_the_releases_of_their_distribution(index: Path) -> None:
 def test_releases_that_are_of_no_saver_are_refused() -> None:
     assert with_older_releases([facts(None)], []) == (facts(None),)
     for given, text, expected in (
-        ([facts()], "plank==1.0", "found plank==1.0, expected a release of what is judged: shelf"),
+        (
+            [facts()],
+            "plank==1.0",
+            "found plank==1.0, expected a release of langgraph, or of what is judged: shelf",
+        ),
         (
             [facts(None)],
             "shelf==1.0",
-            "found shelf==1.0, expected a release of what is judged: no ",
+            "found shelf==1.0, expected a release of langgraph, or of what is judged: no ",
         ),
         (
             [facts(), facts(None)],

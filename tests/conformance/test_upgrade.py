@@ -34,16 +34,19 @@ Installs = Callable[..., "Releases"]
 
 
 class Releases:
-    """The plain saver, in the cache as release 1.0, and another saver installed as release 2.0."""
+    """The plain saver, in the cache as release 1.0, and another saver installed as release 2.0.
 
-    def __init__(self, folder: Path, saver: Any, old_saver: Any) -> None:
+    ``langgraph`` is the version of an older LangGraph that is with release 1.0.
+    """
+
+    def __init__(self, folder: Path, saver: Any, old_saver: Any, langgraph: str = "") -> None:
         old = cache_folder() / f"{folder_name('plain', '1.0')}-0"
         if not old.is_dir():
             release(old, old_saver)
         self.new = release(folder / saver.__name__, saver)
         facts: Any = facts_from(EVERY_OPERATION)
         facts["version"] = "2.0"
-        facts["upgrade_from"] = [asdict(Release("plain", "1.0", str(old)))]
+        facts["upgrade_from"] = [asdict(Release("plain", "1.0", str(old), langgraph))]
         self.plan = ItemPlan({}, facts, "upgrade", "sync", "quick", 0, folder=str(folder))
 
     def judged(self, only: str = "") -> Outcome:

@@ -15,7 +15,10 @@ from saverproof.families.upgrade.trials import NOTHING, ReleaseBench, Which
 from saverproof.savers.workspace import Workspace
 
 OWN_TROUBLE = "goes otherwise where {} plays both parts: {}"
-NOT_KILLED = "the node that kills its process was not come to"
+LANGGRAPHS_OWN = (
+    "goes otherwise in LangGraph itself, with a saver that only keeps what it is given: {}"
+)
+NOT_KILLED = "never comes to where its process is killed, with all before it stored"
 RAISED = "an exception"
 
 
@@ -104,18 +107,55 @@ def resumed(bench: ReleaseBench, graph: StoppedGraph) -> OtherwiseResumed | None
     """Return what shows otherwise when the new release goes on with a graph of the old one.
 
     Raises:
-        NotToBeSeen: so it does where one of the releases plays both parts.
+        NotToBeSeen: so it does where one of the releases plays both parts, or with the plain saver.
     """
-    for role in Which:
-        if own := _played(bench, graph, role, role):
+    for role, expected in _expected_alone(bench, graph).items():
+        if own := _otherwise(bench, graph, (role, role), expected):
             release = bench.players[role].release
             raise NotToBeSeen(OWN_TROUBLE.format(release, own))
-    return _played(bench, graph, Which.OLD, Which.NEW)
+    return _otherwise(bench, graph, (Which.OLD, Which.NEW), graph.expected)
 
 
-def _played(
-    bench: ReleaseBench, graph: StoppedGraph, first: Which, second: Which
+def _expected_alone(bench: ReleaseBench, graph: StoppedGraph) -> Mapping[Which, Mapping[str, str]]:
+    """Return what is shown where a release plays both parts. An older LangGraph may tell the state
+    of a graph in another way, which the plain saver shows.
+
+    Raises:
+        NotToBeSeen: the plain saver's graph does not go on rightly.
+    """
+    expected = dict.fromkeys(Which, graph.expected)
+    if bench.plain is None:
+        return expected
+    if otherwise := _otherwise(bench.plain, graph, (Which.OLD, Which.NEW), graph.expected):
+        raise NotToBeSeen(LANGGRAPHS_OWN.format(otherwise))
+    try:
+        shown = _shown(bench.plain, graph, Which.OLD, Which.OLD)
+    except ReleaseRaised as refusal:
+        raise NotToBeSeen(LANGGRAPHS_OWN.format(refusal)) from refusal
+    return expected | {Which.OLD: shown}
+
+
+def _otherwise(
+    bench: ReleaseBench,
+    graph: StoppedGraph,
+    roles: tuple[Which, Which],
+    expected: Mapping[str, str],
 ) -> OtherwiseResumed | None:
+    """Return what shows otherwise when the two parts are played by these releases."""
+    try:
+        shown = _shown(bench, graph, *roles)
+    except ReleaseRaised as refusal:
+        return OtherwiseResumed(RAISED, "none", str(refusal))
+    for what, wanted in expected.items():
+        observed = shown.get(what, NOTHING)
+        if observed != wanted:
+            return OtherwiseResumed(what, wanted, observed)
+    return None
+
+
+def _shown(
+    bench: ReleaseBench, graph: StoppedGraph, first: Which, second: Which
+) -> Mapping[str, str]:
     text = Path(graphs.__file__).read_text(encoding="utf-8")
     with bench.store() as at:
         # Beside the store: a saver may look at all files of its folder.
@@ -124,16 +164,12 @@ def _played(
         try:
             _stop(bench, graph, first, at, given)
             with bench.opened((second,), at) as name:
-                shown = bench.players[second].ask("graph", name=name, part="after", **given)
-        except ReleaseRaised as refusal:
-            return OtherwiseResumed(RAISED, "none", str(refusal))
+                shown: Mapping[str, str] = bench.players[second].ask(
+                    "graph", name=name, part="after", **given
+                )
         finally:
             log.unlink(missing_ok=True)
-    for what, expected in graph.expected.items():
-        observed = shown.get(what, NOTHING)
-        if observed != expected:
-            return OtherwiseResumed(what, expected, observed)
-    return None
+    return shown
 
 
 def _stop(

@@ -5,10 +5,12 @@ The process of a release runs this text, so that it imports nothing of the kit.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import operator
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -35,11 +37,12 @@ class NodeFails(Exception):  # noqa: N818 - it is meant to
 class StoppingGraph:
     """A graph of a kind. Each node writes its name to the file ``log`` when it begins.
 
-    ``stops`` is True in the process in which it is to fail or to be killed.
+    ``stops`` is True in the process in which it is to fail or to be killed. ``latest`` returns the
+    latest checkpoint that the saver has.
     """
 
-    def __init__(self, kind: str, log: str, stops: bool) -> None:
-        self.kind, self.log, self.stops = kind, log, stops
+    def __init__(self, kind: str, log: str, stops: bool, latest: Callable[[], Any]) -> None:
+        self.kind, self.log, self.stops, self.latest = kind, log, stops, latest
 
     def compiled(self, saver: Any) -> Any:
         """Return the graph: plan, then two nodes at once or one after the other, then finish, and
@@ -90,7 +93,7 @@ class StoppingGraph:
             self.began("stop")
             if "finish" in state["notes"]:
                 return {"notes": ["stop"]}
-            if self.stops and self.kind == "killed":
+            if self.stops and self.kind == "killed" and self.is_stored("tidy"):
                 os.kill(os.getpid(), signal.SIGKILL)
             if self.stops and self.kind == "failed":
                 raise NodeFails
@@ -99,6 +102,17 @@ class StoppingGraph:
             return {"notes": [" ".join(["stop", *answers])]}
 
         return node
+
+    def is_stored(self, node: str) -> bool:
+        """Return whether what a node left is stored. LangGraph before 0.6 stores a step beside the
+        next one, so that this waits for it.
+        """
+        for _ in range(_MOST_LOOKS):
+            found = self.latest()
+            if found and node in found.checkpoint["channel_values"].get("notes", ()):
+                return True
+            time.sleep(_BETWEEN_LOOKS_S)
+        return False
 
     def subgraph(self) -> Any:
         """Return a graph whose second node stops."""
@@ -112,6 +126,7 @@ class StoppingGraph:
 
 _UNANSWERED = ("failed", "killed")
 _ASKED_OFTEN = "asked-often"
+_MOST_LOOKS, _BETWEEN_LOOKS_S = 500, 0.02
 _THREAD = {"configurable": {"thread_id": "a thread"}}
 
 
@@ -122,7 +137,8 @@ def play(saver: Any, api: str, kind: str, part: str, log: str) -> Any:
     After it the answer says what the thread waited for, what it holds at its end, and which nodes
     began how often.
     """
-    graph = StoppingGraph(kind, log, part == "before").compiled(saver)
+    latest = _Latest(saver)
+    graph = StoppingGraph(kind, log, part == "before", latest.found).compiled(saver)
     inputs: list[Any] = [{"notes": ["begin"]}]
     answers: list[Any] = [Command(resume=f"answer {number}") for number in (1, 2, 3)]
     if kind == _ASKED_OFTEN:
@@ -130,7 +146,22 @@ def play(saver: Any, api: str, kind: str, part: str, log: str) -> Any:
     elif part == "after":
         inputs = [None] if kind in _UNANSWERED else answers[:1]
     calls = _Calls(graph, inputs, part, log)
-    return calls.awaited() if api == "async" else calls.made()
+    return calls.awaited(latest) if api == "async" else calls.made()
+
+
+class _Latest:
+    """The latest checkpoint, for a node. ``loop`` is the loop on which the graph runs, if any."""
+
+    def __init__(self, saver: Any) -> None:
+        self.saver = saver
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def found(self) -> Any:
+        """Return it as the saver's API gives it. A sync node of an async graph has its thread."""
+        if self.loop is None:
+            return self.saver.get_tuple(_THREAD)
+        asked = self.saver.aget_tuple(_THREAD)
+        return asyncio.run_coroutine_threadsafe(asked, self.loop).result()
 
 
 class _Calls:
@@ -138,7 +169,7 @@ class _Calls:
 
     def __init__(self, graph: Any, inputs: list[Any], part: str, log: str) -> None:
         self.graph, self.inputs, self.part, self.log = graph, inputs, part, log
-        # Releases before the parameter stored each step before the next one, as this one does.
+        # Each step is stored before the next one begins, as far as the release can do that.
         known = inspect.signature(graph.invoke).parameters
         self.more = {"durability": "sync"} if "durability" in known else {}
 
@@ -150,8 +181,9 @@ class _Calls:
                 self.graph.invoke(given, _THREAD, **self.more)
         return state and self.told(state, self.graph.get_state(_THREAD))
 
-    async def awaited(self) -> Any:
+    async def awaited(self, latest: _Latest) -> Any:
         """Make the calls by the async API."""
+        latest.loop = asyncio.get_running_loop()
         state = await self.graph.aget_state(_THREAD) if self.part == "after" else None
         with suppress(NodeFails):
             for given in self.inputs:

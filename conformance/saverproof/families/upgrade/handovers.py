@@ -12,6 +12,7 @@ from saverproof.families.upgrade.programs import takes_turns
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseRaised
 from saverproof.families.upgrade.trials import (
     GONE_ON,
+    NOTHING,
     READ_BY_NEW,
     ROLLED_BACK,
     SIDE_BY_SIDE,
@@ -39,10 +40,13 @@ _OPENING = "opening the store"
 
 @dataclass(frozen=True, slots=True)
 class ComparedFacts:
-    """How many facts were compared in a handover, and the odd ones."""
+    """How many facts were compared in a handover, and the odd ones; ``of_langgraph`` more are odd
+    with the plain saver as well, and count for nothing.
+    """
 
     facts: int
     odd: tuple[Odd, ...]
+    of_langgraph: int = 0
 
 
 def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedFacts:
@@ -58,7 +62,20 @@ def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedF
         for reader, shown in zip(handover.readers, seen, strict=True)
         for odd in alone.odd(reader, shown)
     ]
-    return ComparedFacts(sum(len(one) for shown in seen for one in shown), tuple(found))
+    others = _of_langgraph(bench, handover, found)
+    facts = sum(len(one) for shown in seen for one in shown)
+    facts -= sum(odd.observed != NOTHING for odd in others)
+    return ComparedFacts(facts, tuple(odd for odd in found if odd not in others), len(others))
+
+
+def _of_langgraph(bench: ReleaseBench, handover: Handover, found: Sequence[Odd]) -> list[Odd]:
+    """Return those odd facts that are odd with the plain saver, too."""
+    if bench.plain is None or not found:
+        return []
+    programs = {repr(odd.program): odd.program for odd in found}
+    alone = Alone.of(bench.plain, [*programs.values()])
+    seen = {(repr(odd.program), odd.fact) for odd in compared(bench.plain, handover, alone).odd}
+    return [odd for odd in found if (repr(odd.program), odd.fact) in seen]
 
 
 def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedFacts:

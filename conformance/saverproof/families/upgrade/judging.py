@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from saverproof.contracts.tables import upgrade
@@ -14,8 +14,13 @@ from saverproof.families.tally import Tally
 from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.graph_resumes import STOPPED, resumed
-from saverproof.families.upgrade.handovers import HANDOVERS, compared, shortened
-from saverproof.families.upgrade.openings import NO_OPENING, store_opening
+from saverproof.families.upgrade.handovers import (
+    HANDOVERS,
+    ComparedFacts,
+    compared,
+    shortened,
+)
+from saverproof.families.upgrade.openings import NO_OPENING, plain_opening, store_opening
 from saverproof.families.upgrade.programs import programs_of
 from saverproof.families.upgrade.release_process import ReleaseGone, ReleaseProcess, ReleaseRaised
 from saverproof.families.upgrade.reporting import (
@@ -56,6 +61,15 @@ SETTINGS = upgrade.SETTINGS.id
 STRICT_MSGPACK = upgrade.STRICT_MSGPACK.id
 GRAPH_RESUMES = upgrade.GRAPH_RESUMES.id
 REFUSED = "one of the releases refuses what is to be stored, on a store of its own: {}"
+WITH_OLDER_LANGGRAPH = (upgrade.READS_OLD_DATA.id, upgrade.WRITES_ON_OLD_DATA.id, GRAPH_RESUMES)
+"""The contracts that are judged with an older LangGraph. The others depend on the saver's release
+alone, or ask an older LangGraph to read what a newer one writes, which LangGraph never promised.
+"""
+SAVERS_RELEASE = (
+    "not judged with an older LangGraph, but with an older release of the saver "
+    "(--saver-upgrade-from=DISTRIBUTION==VERSION)"
+)
+OF_LANGGRAPH = "LangGraph itself shows all of it otherwise, with a saver that only keeps it"
 NOT_ASKED = "no older release was asked for (--saver-upgrade-from)"
 
 
@@ -75,7 +89,10 @@ def bench_of(plan: ItemPlan, target: Target, release: Release) -> Iterator[Relea
         ReleaseProcess(new, "", plan.api) as new_one,
     ):
         players = {Which.OLD: old_one, Which.NEW: new_one}
-        yield ReleaseBench(target, Path(plan.folder), opening, players)
+        bench = ReleaseBench(target, Path(plan.folder), opening, players)
+        if release.langgraph:
+            bench.plain = replace(bench, opening=plain_opening())
+        yield bench
 
 
 @dataclass(slots=True)
@@ -102,13 +119,22 @@ class UpgradeJudging:
             try:
                 self._judge(release)
             except (ReleaseGone, ReleaseRaised) as trouble:
-                self.tally.unsure(self._left(), f"{release}: {trouble}")
+                self.tally.unsure(self._left_with(release), f"{release}: {trouble}")
             except NotToBeSeen as why:
-                self.tally.not_exercised(self._left(), str(why))
+                self.tally.not_exercised(self._left_with(release), str(why))
+        if all(release.langgraph for release in releases):
+            left_out = (name for name in self._left() if name not in WITH_OLDER_LANGGRAPH)
+            self.tally.not_exercised(left_out, SAVERS_RELEASE)
 
     def _left(self) -> list[str]:
         wanted = self.tally.wanted - self._broken
         return [one.id for one in upgrade.TABLE.contracts if one.id in wanted]
+
+    def _left_with(self, release: Release) -> list[str]:
+        """Return the contracts that are left and can be judged with a release."""
+        return [
+            name for name in self._left() if name in WITH_OLDER_LANGGRAPH or not release.langgraph
+        ]
 
     def _judge(self, release: Release) -> None:
         pair = TwoReleases.of(self.plan, release)
@@ -134,9 +160,10 @@ class UpgradeJudging:
 
     def _is_to_be_judged(self, name: str, pair: TwoReleases) -> bool:
         behind = next((one for one in _BEHIND.get(name, ()) if one in self._broken), None)
-        if name in self._left() and behind is not None:
+        is_left = name in self._left_with(pair.release)
+        if is_left and behind is not None:
             self.tally.give_up(name, f"a store of {pair.old}", behind)
-        return name in self._left() and behind is None
+        return is_left and behind is None
 
     def _tell_refused(self, pair: TwoReleases, alone: Alone) -> None:
         if refused := len(self.programs) - len(alone.programs):
@@ -147,9 +174,22 @@ class UpgradeJudging:
         seen = compared(bench, HANDOVERS[name], alone)
         self.tally.agreed(name, seen.facts)
         self.tally.beat()
+        if seen.of_langgraph:
+            self._leave_to_langgraph(pair, name, seen)
         if seen.odd:
             shown = shortened(bench, HANDOVERS[name], seen.odd)
             self._found(name, finding(self.plan, pair, name, shown))
+
+    def _leave_to_langgraph(self, pair: TwoReleases, name: str, seen: ComparedFacts) -> None:
+        """Tell of facts that LangGraph shows otherwise, whatever the saver does: it is not held."""
+        if not seen.facts:
+            self.tally.not_exercised([name], OF_LANGGRAPH)
+            return
+        why = (
+            f"with {pair.old}: {seen.of_langgraph} facts that LangGraph itself shows otherwise, too"
+        )
+        self.tally.note(f"{name}: not judged {why}")
+        self.tally.withdraw(name, f"not judged {why}")
 
     def _read_first(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         try:

@@ -7,11 +7,14 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from saverproof.families.upgrade import plain_saver
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.opening import opening_of
 
+PLAIN_SAVER = "contextlib.closing(PlainSaver(path + '/plain.db'))"
 NO_OPENING = (
     "the target says nothing of how its saver is opened without the kit: expected "
     "target(opening=...), or a target without a server in a module that can be imported"
@@ -31,6 +34,12 @@ class StoreOpening:
     def to_json(self) -> dict[str, Any]:
         """Return plain data, for the process of a release."""
         return asdict(self)
+
+
+def plain_opening() -> StoreOpening:
+    """Return how the plain saver is opened, in any release of LangGraph."""
+    text = Path(plain_saver.__file__).read_text(encoding="utf-8")
+    return StoreOpening((text, "import contextlib"), PLAIN_SAVER)
 
 
 def store_opening(target: Target) -> StoreOpening | None:

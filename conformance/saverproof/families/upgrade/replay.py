@@ -35,7 +35,9 @@ from saverproof.families.upgrade.settings import CHANGES
 from saverproof.families.upgrade.strict_msgpack import WRITTEN, StrictReading
 from saverproof.families.upgrade.trials import ALL_OLD, Alone, ReleaseBench
 from saverproof.programs.steps.codec import from_json
-from saverproof.savers.releases.installed import kept
+from saverproof.savers.releases.installed import Release, kept
+from saverproof.savers.releases.requested import LANGGRAPH
+from saverproof.savers.releases.with_langgraph import kept_with_langgraph
 from saverproof.savers.targets.target import Target
 
 
@@ -48,10 +50,12 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     keys = ("distribution", "version")
     if not isinstance(data, Mapping) or not all(isinstance(data.get(key), str) for key in keys):
         raise ValueError(f"found {data!r:.60}, expected an object with {' and '.join(keys)}")
-    release = kept(data["distribution"], data["version"])
+    release = _release_of(plan, data)
     if release is None:
+        langgraph = data.get("langgraph")
         named = f"{data['distribution']}=={data['version']}"
-        return unclear(f"{named} is not installed: judge with --saver-upgrade-from={named} first")
+        asked = f"{LANGGRAPH}=={langgraph}" if langgraph else named
+        return unclear(f"{asked} is not installed: judge with --saver-upgrade-from={asked} first")
     pair = TwoReleases.of(plan, release)
     try:
         with bench_of(plan, target, release) as bench:
@@ -61,6 +65,13 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     if found is None:
         return ReplayAnswer(Status.FIXED, f"{pair.new} does it right on a store of {pair.old}")
     return ReplayAnswer(Status.FAILING, found.summary, found.expected, found.observed)
+
+
+def _release_of(plan: ItemPlan, data: Mapping[str, Any]) -> Release | None:
+    """Return the older release of a finding, if the cache has it."""
+    if langgraph := data.get("langgraph"):
+        return kept_with_langgraph(str(langgraph), plan.facts["distribution"] or "")
+    return kept(data["distribution"], data["version"])
 
 
 def _again(

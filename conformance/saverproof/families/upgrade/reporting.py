@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.contracts.tables import upgrade
@@ -18,6 +18,7 @@ from saverproof.families.upgrade.trials import Handover, Odd, Which
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.describing import describe
 from saverproof.savers.releases.installed import Release
+from saverproof.savers.releases.requested import LANGGRAPH
 
 _WIDTH = 1_200
 _PHASE = "upgrade"
@@ -34,7 +35,14 @@ class TwoReleases:
     @classmethod
     def of(cls, plan: ItemPlan, release: Release) -> TwoReleases:
         """Return the older release together with the installed one of the plan."""
-        return cls(release, release.version, str(plan.facts["version"]))
+        if not release.langgraph:
+            return cls(release, release.version, str(plan.facts["version"]))
+        new = replace(
+            release,
+            version=str(plan.facts["version"]),
+            langgraph=plan.facts["packages"].get(LANGGRAPH, ""),
+        )
+        return cls(release, str(release), str(new))
 
     def named(self, role: Which) -> str:
         """Return the version of one of the two releases."""
@@ -45,6 +53,7 @@ class TwoReleases:
         return {
             "distribution": self.release.distribution,
             "version": self.release.version,
+            "langgraph": self.release.langgraph,
             **more,
         }
 

@@ -160,7 +160,8 @@ def odd_facts(
 @dataclass(slots=True)
 class ReleaseBench:
     """Both releases, and the folder in which their stores are made. ``serializers`` are those that
-    take the place of a release's own, as data.
+    take the place of a release's own, as data. ``plain`` has the plain saver on both, where
+    LangGraph itself is older in one of them.
     """
 
     target: Target
@@ -168,6 +169,7 @@ class ReleaseBench:
     opening: StoreOpening
     players: Mapping[Which, ReleaseProcess]
     serializers: Mapping[Which, Any] = field(default_factory=dict)
+    plain: ReleaseBench | None = None
     _stores: int = 0
 
     @contextmanager

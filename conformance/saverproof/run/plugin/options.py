@@ -77,7 +77,8 @@ def _add_selection(group: pytest.OptionGroup) -> None:
         metavar="RELEASE",
         help="also judge what the saver makes of stores of this older release: "
         "DISTRIBUTION==VERSION, or previous, previous-major or all of those before the installed "
-        "one; installed by pip into a folder of its own, and kept (repeatable)",
+        "one, or langgraph==VERSION for an older LangGraph with all that it needs; installed by "
+        "pip into a folder of its own, and kept (repeatable)",
     )
 
 

@@ -10,6 +10,7 @@ from saverproof.savers.facts import Facts
 from saverproof.savers.releases import pip
 from saverproof.savers.releases.installed import Release, installed
 from saverproof.savers.releases.requested import Requested, chosen_of, requested
+from saverproof.savers.releases.with_langgraph import installed_with_langgraph
 
 _OPTION = "--saver-upgrade-from"
 
@@ -37,30 +38,31 @@ def _check_is_of_one(text: str, asked: Requested, savers: Iterable[Facts]) -> No
             "expected DISTRIBUTION==VERSION"
         )
     there = sorted({str(facts["distribution"]) for facts in savers if facts["distribution"]})
-    if not any(map(asked.is_of, there)):
+    if not asked.is_of_langgraph and not any(map(asked.is_of, there)):
         known = ", ".join(there) or "no installed distribution"
-        raise ReleaseError(f"found {text}, expected a release of what is judged: {known}")
+        raise ReleaseError(
+            f"found {text}, expected a release of langgraph, or of what is judged: {known}"
+        )
 
 
 def _with_releases(facts: Facts, asked: Iterable[Requested]) -> Facts:
-    distribution, version = facts["distribution"], facts["version"]
-    if distribution is None or version is None:
-        return facts
-    found = {
-        release.version: asdict(release)
-        for one in asked
-        if one.is_of(distribution)
-        for release in _releases(one, distribution, version)
-    }
+    found = {str(release): asdict(release) for one in asked for release in _releases(one, facts)}
     return facts if not found else {**facts, "upgrade_from": list(found.values())}
 
 
-def _releases(asked: Requested, distribution: str, present: str) -> list[Release]:
+def _releases(asked: Requested, facts: Facts) -> list[Release]:
+    distribution, version = facts["distribution"], facts["version"]
+    if asked.is_of_langgraph:
+        # What only memory holds is gone before another release could see it.
+        is_judged = facts["durable"]
+        return [installed_with_langgraph(asked.version, distribution or "")] if is_judged else []
+    if distribution is None or version is None or not asked.is_of(distribution):
+        return []
     if not asked.is_by_name:
         return [installed(distribution, asked.version)]
     available = pip.available(distribution)
     try:
-        chosen = chosen_of(asked.version, available, present)
+        chosen = chosen_of(asked.version, available, version)
     except ReleaseError as error:
         raise ReleaseError(f"{distribution}: {error}") from None
     return [installed(distribution, version) for version in chosen]

@@ -8,7 +8,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -28,14 +28,21 @@ them.
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """An older release in ``folder``. To play it, a process has that folder first on its path."""
+    """An older release in ``folder``. To play it, a process has that folder first on its path.
+
+    ``langgraph`` is the version of an older LangGraph that is in the folder as well; "" if the
+    installed one plays. ``distribution`` is "" if it is with the installed saver.
+    """
 
     distribution: str
     version: str
     folder: str
+    langgraph: str = ""
 
     def __str__(self) -> str:
-        return f"{self.distribution} {self.version}"
+        saver = f"{self.distribution} {self.version}" if self.distribution else ""
+        older = f"langgraph {self.langgraph}" if self.langgraph else ""
+        return " with ".join(filter(None, (older, saver)))
 
 
 def cache_folder() -> Path:
@@ -66,33 +73,50 @@ def installed(distribution: str, version: str) -> Release:
     """
     if (found := kept(distribution, version)) is not None:
         return found
+    wanted = f"{distribution}=={version}"
+    with set_aside(wanted) as aside:
+        _install(wanted, aside)
+        place = keep(aside, folder_name(distribution, version))
+    return Release(distribution, version, str(place))
+
+
+@contextmanager
+def set_aside(wanted: str) -> Iterator[Path]:
+    """Yield a hidden folder, which is removed at the end unless it is kept until then.
+
+    Raises:
+        ReleaseError: what is ``wanted`` cannot be kept.
+    """
+    aside = cache_folder() / f".{secrets.token_hex(8)}"
     try:
         cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _install(distribution, version)
+        try:
+            yield aside
+        finally:
+            with suppress(FileNotFoundError):
+                shutil.rmtree(aside)
     except OSError as error:
         raise ReleaseError(
-            f"{distribution}=={version}: cannot be kept in {cache_folder()}: {describe(error)}"
+            f"{wanted}: cannot be kept in {cache_folder()}: {describe(error)}"
         ) from None
 
 
-def _install(distribution: str, version: str) -> Release:
-    """Install a release into a hidden folder, and rename the folder once everything is there."""
-    place = cache_folder() / f"{folder_name(distribution, version)}-{secrets.token_hex(4)}"
-    aside = place.with_name(f".{place.name}")
-    requirements = [f"{distribution}=={version}"]
-    try:
-        for _ in range(_ROUNDS):
-            # All at once: of a package that is in the folder, pip would add nothing to it.
-            pip.install(requirements, aside)
-            if not (unmet := _unmet(aside)):
-                aside.rename(place)
-                return Release(distribution, version, str(place))
-            requirements += unmet
-            shutil.rmtree(aside)
-    finally:
-        with suppress(FileNotFoundError):
-            shutil.rmtree(aside)
-    raise ReleaseError(f"{requirements[0]}: needs {', '.join(unmet)}, which do not go together")
+def keep(aside: Path, name: str) -> Path:
+    """Give a folder with everything in it a name that begins so, and return its place."""
+    return aside.rename(aside.with_name(f"{name}-{secrets.token_hex(4)}"))
+
+
+def _install(wanted: str, folder: Path) -> None:
+    """Install a release, and of its requirements those that the environment does not meet."""
+    requirements = [wanted]
+    for _ in range(_ROUNDS):
+        # All at once: of a package that is in the folder, pip would add nothing to it.
+        pip.install(requirements, folder)
+        if not (unmet := _unmet(folder)):
+            return
+        requirements += unmet
+        shutil.rmtree(folder)
+    raise ReleaseError(f"{wanted}: needs {', '.join(unmet)}, which do not go together")
 
 
 def folder_name(distribution: str, version: str) -> str:
@@ -106,15 +130,20 @@ def _unmet(folder: Path) -> list[str]:
     """Return the requirements of the distributions in a folder that neither the folder nor the
     environment meets.
     """
-    there = {
-        canonicalize_name(one.name): one.version
-        for one in metadata.distributions(path=[str(folder)])
-    }
+    there = versions_in(folder)
     return sorted(
         f"{needed.name}{needed.specifier}"
         for needed in set(_requirements(folder))
         if not _is_met(needed, there.get(canonicalize_name(needed.name)))
     )
+
+
+def versions_in(folder: Path) -> dict[str, str]:
+    """Return the versions of the distributions in a folder, by their normalized names."""
+    return {
+        canonicalize_name(one.name): one.version
+        for one in metadata.distributions(path=[str(folder)])
+    }
 
 
 def _is_met(needed: Requirement, version: str | None) -> bool:

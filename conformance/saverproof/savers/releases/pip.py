@@ -12,9 +12,14 @@ from saverproof.errors import ReleaseError, one_line
 
 _RETRIES = 1
 """How often pip tries a connection again: its default of five takes most of a minute."""
+_MOST_TOLD = 20
+"""The most releases that a message names."""
 _OWNER_ONLY = 0o077
 _UNREACHABLE = re.compile(
     r"after connection broken by|Failed to establish a new connection|Max retries exceeded"
+)
+_CONFLICT = re.compile(
+    r"^ERROR: Cannot install (.+) because these package versions have", re.MULTILINE
 )
 _OTHER_PYTHON = re.compile(
     r"requires a different Python: (?P<found>\S+) not in '(?P<wanted>[^']+)'"
@@ -39,7 +44,20 @@ def install(requirements: Sequence[str], folder: Path) -> None:
     Raises:
         ReleaseError: there is no such release, or not for this Python, or no index can be reached.
     """
-    how = ("--no-deps", "--no-compile", "--no-warn-conflicts", "--target", str(folder))
+    _install(requirements, folder, "--no-deps")
+
+
+def install_with_all(requirements: Sequence[str], folder: Path) -> None:
+    """Install these requirements, and whatever they require, into a new folder.
+
+    Raises:
+        ReleaseError: they do not go together, or as in ``install``.
+    """
+    _install(requirements, folder)
+
+
+def _install(requirements: Sequence[str], folder: Path, *options: str) -> None:
+    how = (*options, "--no-compile", "--no-warn-conflicts", "--target", str(folder))
     _run(", ".join(requirements), "install", "--quiet", *how, *requirements)
 
 
@@ -65,17 +83,25 @@ def _why(said: str, what: str) -> str:
         return f"{sys.executable} has no pip, expected one to install it with"
     if _UNREACHABLE.search(said):
         return "the index of pip cannot be reached, expected one (see pip config list)"
-    wanted = what.partition("==")[2]
+    if conflict := _CONFLICT.search(said):
+        return f"the index of pip has no releases that go together: {conflict[1]}"
+    wanted = what.partition(", ")[0].partition("==")[2]
     for other in _OTHER_PYTHON.finditer(said):
         needed = other["wanted"] or _of_ignored(other["ignored"], wanted)
         if needed:
             return f"needs Python {needed}, found {sys.version.split()[0]}"
     if "No matching distribution found" in said:
         there = re.search(r"\(from versions: (.+)\)", said)
-        known = "" if there is None or there[1] == "none" else f"; it has {there[1]}"
+        known = "" if there is None or there[1] == "none" else f"; it has {_newest(there[1])}"
         return f"the index of pip has no such release{known}"
     errors = [line for line in said.splitlines() if line.startswith("ERROR: ")]
     return one_line((errors or said.splitlines() or ["pip failed"])[-1].removeprefix("ERROR: "))
+
+
+def _newest(listed: str) -> str:
+    """Return the newest releases of pip's list, which begins with the oldest."""
+    known = listed.split(", ")
+    return ", ".join(["...", *known[-_MOST_TOLD:]] if len(known) > _MOST_TOLD else known)
 
 
 def _of_ignored(ignored: str, wanted: str) -> str:

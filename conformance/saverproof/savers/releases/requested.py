@@ -14,12 +14,18 @@ from saverproof.errors import ReleaseError
 PREVIOUS, PREVIOUS_MAJOR, ALL = "previous", "previous-major", "all"
 _BY_NAME = (PREVIOUS, PREVIOUS_MAJOR, ALL)
 EXPECTED = f"expected DISTRIBUTION==VERSION, or one of {', '.join(_BY_NAME)}"
+LANGGRAPH = "langgraph"
+"""The distribution of LangGraph itself. Any saver can be judged with an older one."""
+_WHOLE_VERSION = 3
+"""How many numbers the version of a release of LangGraph has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requested:
     """The releases that a user asks for: one version of a ``distribution``, or without one, the
     releases of every saver's distribution that the name in ``version`` stands for.
+
+    A version of LangGraph may end with ``.*``: its newest release that begins so.
     """
 
     version: str
@@ -31,6 +37,11 @@ class Requested:
         exist.
         """
         return not self.distribution
+
+    @property
+    def is_of_langgraph(self) -> bool:
+        """Whether LangGraph itself is to be older."""
+        return self.distribution == LANGGRAPH
 
     def is_of(self, distribution: str) -> bool:
         """Return whether releases of this distribution are asked for."""
@@ -48,13 +59,29 @@ def requested(text: str) -> Requested:
     try:
         requirement = Requirement(text)
         (only,) = requirement.specifier
-        Version(only.version)
+        name = canonicalize_name(requirement.name)
+        version = _version(name, only.version)
     except (InvalidRequirement, InvalidVersion, ValueError):
         raise ReleaseError(f"found {text!r}, {EXPECTED}") from None
     plain = not (requirement.extras or requirement.marker or requirement.url)
     if only.operator != "==" or not plain:
         raise ReleaseError(f"found {text!r}, {EXPECTED}")
-    return Requested(only.version, canonicalize_name(requirement.name))
+    return Requested(version, name)
+
+
+def _version(distribution: str, text: str) -> str:
+    """Return the version that a text stands for.
+
+    Raises:
+        InvalidVersion: it stands for none.
+    """
+    if distribution != LANGGRAPH:
+        Version(text)
+        return text
+    begins = text.removesuffix(".*")
+    version = Version(begins)
+    is_short = len(version.release) < _WHOLE_VERSION and str(version) == version.base_version
+    return f"{begins}.*" if is_short or text != begins else begins
 
 
 def chosen_of(name: str, available: Iterable[str], installed: str) -> list[str]:
