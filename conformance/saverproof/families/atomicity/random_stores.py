@@ -26,12 +26,15 @@ from saverproof_faults import commit_elsewhere, write_locked
 
 @dataclass(slots=True)
 class _Opened:
-    """The workspace, the drivers and the calls of the two stores while they are open."""
+    """The workspace, the drivers and the calls of the two stores while they are open; ``closing``
+    closes the saver that fails.
+    """
 
     workspace: Workspace
     driver: ApiDriver
     reference: ApiDriver
     calls: Calls
+    closing: ExitStack
 
 
 @dataclass(slots=True)
@@ -46,20 +49,20 @@ class RandomStores:
     def __enter__(self) -> Self:
         """Open the saver under test, and the saver beside it that never fails."""
         with ExitStack() as stack:
-            workspace, driver = self._opened(stack)
-            _, reference = self._opened(stack)
+            workspace, closing = self._fresh(stack), stack.enter_context(ExitStack())
+            driver = self._driver_of(workspace, closing)
+            reference = self._driver_of(self._fresh(stack), stack)
             next_version = reference.saver.get_next_version
             calls = Calls(lambda current: next_version(current, None))
-            self._open = _Opened(workspace, driver, reference, calls)
+            self._open = _Opened(workspace, driver, reference, calls, closing)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._stack.close()
 
-    def _opened(self, stack: ExitStack) -> tuple[Workspace, ApiDriver]:
-        workspace = stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
-        return workspace, self._driver_of(workspace, stack)
+    def _fresh(self, stack: ExitStack) -> Workspace:
+        return stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
 
     def _driver_of(self, workspace: Workspace, stack: ExitStack) -> ApiDriver:
         saver: Any = stack.enter_context(opened(self.bench.target, workspace, self.bench.loop))
@@ -128,12 +131,18 @@ class RandomStores:
 
     def fresh(self) -> Workspace:
         """Make an empty workspace for a copy of the files."""
-        return self._stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
+        return self._fresh(self._stack)
 
     def go_on_in(self, workspace: Workspace) -> None:
         """Open the saver under test again, on the copy in a workspace."""
         self._now.workspace = workspace
-        self._now.driver = self._driver_of(workspace, self._stack)
+        self._now.closing = self._stack.enter_context(ExitStack())
+        self._now.driver = self._driver_of(workspace, self._now.closing)
+
+    def reopen(self) -> None:
+        """Close the saver that fails, and open another one on its store."""
+        self._now.closing.close()
+        self._now.driver = self._driver_of(self.workspace, self._now.closing)
 
     @property
     def unrelated(self) -> tuple[SettledCall, ...]:

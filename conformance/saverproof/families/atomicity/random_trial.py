@@ -10,7 +10,7 @@ made.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -114,7 +114,7 @@ class RandomTrial:
                     continue
                 if (violation := self.take(planned)) is not None:
                     return violation
-            return self.finish()
+            return self.finish() or self._reopened()
 
     def __enter__(self) -> Self:
         """Open the saver under test, and the saver beside it that never fails."""
@@ -220,6 +220,21 @@ class RandomTrial:
                 broken(USABLE, "what failed stores something else after the outage")
             )
         return None
+
+    def _reopened(self) -> ProgramViolation | None:
+        """Return what is wrong once the saver that has lived through the faults was closed."""
+        if not self._faults or not self.bench.target.durable:
+            return None
+        self.bench.worker.say("opening a fresh saver")
+        self._stores.reopen()
+        seen = self._seen()
+        if seen == self._before:
+            return None
+        summary = "what returned is not stored: it is gone once the saver was closed"
+        shown = f"a fresh saver sees {seen.unreadable or 'something else'}"
+        return replace(
+            self.violation_of(broken(SILENT, summary, "all of it", shown), shown), closed=True
+        )
 
     def _works_again(self, call: SettledCall) -> FaultVerdict | None:
         error = call_quietly(partial(self._stores.perform, self.driver, call))

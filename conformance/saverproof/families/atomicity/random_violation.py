@@ -17,7 +17,7 @@ class ProgramViolation:
     verdict.
 
     ``databases`` are the SQLite files of the program's store, relative to the workspace. ``hung``
-    says that a call never returned.
+    says that a call never returned, ``closed`` that it shows only once the saver was closed.
     """
 
     program: Program
@@ -26,3 +26,4 @@ class ProgramViolation:
     ending: str
     databases: tuple[str, ...] = ()
     hung: bool = False
+    closed: bool = False

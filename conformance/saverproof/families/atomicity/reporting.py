@@ -128,6 +128,9 @@ def _script_of_random(
     plan: ItemPlan, target: Target, shown: ShrunkViolation, own: OwnSources
 ) -> str:
     violation = shown.violation
+    if violation.closed:
+        # Scripts of programs look at the saver that has lived through the faults.
+        return ""
     if any(injection.killed for injection in violation.faults.values()):
         return kill_reproducer(target, violation, plan.api, own)
     database = next(iter(violation.databases), "")
