@@ -26,6 +26,18 @@ class LatestByTime(ByTime):
         return max(shelf.checkpoints.values(), key=lambda row: (self._time(row), row.id))
 
 
+@mistake("ordering/latest-is-greatest-id", "ORDER BY ts DESC LIMIT 1: of equal ts the lowest id")
+class LatestByTimeThenLowestId(ByTime):
+    def _latest(self, shelf: Shelf) -> CheckpointRow | None:
+        return max(sorted(shelf.checkpoints.values(), key=lambda row: row.id), key=self._time)
+
+
+@mistake("ordering/latest-is-greatest-id", "ORDER BY ts DESC LIMIT 1: of equal ts the first put")
+class LatestByTimeThenFirstPut(ByTime):
+    def _latest(self, shelf: Shelf) -> CheckpointRow | None:
+        return max(shelf.checkpoints.values(), key=self._time)
+
+
 @mistake(
     "ordering/list-newest-first",
     "ORDER BY ts DESC",
@@ -34,6 +46,16 @@ class LatestByTime(ByTime):
 class ListedByTime(ByTime):
     def _order(self, rows: Rows) -> Rows:
         return sorted(rows, key=lambda row: (self._time(row), row.id), reverse=True)
+
+
+@mistake(
+    "ordering/list-newest-first",
+    "ORDER BY ts DESC: of equal ts the lowest id",
+    also={"ordering/pages-tile", "ordering/all-threads-newest-first"},
+)
+class ListedByTimeThenLowestId(ByTime):
+    def _order(self, rows: Rows) -> Rows:
+        return sorted(sorted(rows, key=lambda row: row.id), key=self._time, reverse=True)
 
 
 @mistake("ordering/before-is-exclusive", "WHERE ts < the bound's ts", also={"ordering/pages-tile"})

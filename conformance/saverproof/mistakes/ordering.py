@@ -76,6 +76,15 @@ class SortedOnlyWhenFiltered(ReferenceSaver):
         return self._limited(rows[::-1], limit)
 
 
+@mistake("ordering/list-newest-first", "only a plain query got its ORDER BY", also=LISTING)
+class SortedOnlyWhenPlain(ReferenceSaver):
+    def _page(self, config: Any, filter: Any, before: Any, limit: Any) -> Rows:
+        if not filter:
+            return super()._page(config, filter, before, limit)
+        rows = self._filtered(self._before(self._selected(config), before), filter)
+        return self._limited(sorted(rows, key=lambda row: row.id), limit)
+
+
 @mistake("ordering/latest-is-greatest-id", "ORDER BY rowid DESC LIMIT 1")
 class LatestInserted(ReferenceSaver):
     def _latest(self, shelf: Shelf) -> CheckpointRow | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint
 
@@ -11,6 +12,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
 
+Batch = Sequence[tuple[str, Any]]
 # A saver that keeps two rows of one id, or refuses the second, cannot replace it either.
 REPLACES = {"upsert/put-replaces"}
 MIXED = {"upsert/special-write-last-wins-mixed"}
@@ -171,6 +173,20 @@ class BatchReplacesTask(ReferenceSaver):
             if old.task_id in tasks:
                 del stored[key]
         super()._store_batch(shelf, checkpoint_id, rows)
+
+
+@mistake(
+    "upsert/regular-write-first-wins",
+    "each batch, an empty one as well, begins with a DELETE of all that its task wrote",
+    also={"pending-writes/complete", "pending-writes/special-index", "pending-writes/empty-batch"},
+)
+class EachBatchReplacesTask(ReferenceSaver):
+    def put_writes(self, config: Any, writes: Batch, task_id: str, task_path: str = "") -> None:
+        shelf = self._shelf(self._thread_of(config), self._writes_ns(config))
+        stored = shelf.writes.get(self._writes_id(config), {})
+        for key in [key for key, row in stored.items() if row.task_id == task_id]:
+            del stored[key]
+        super().put_writes(config, writes, task_id, task_path)
 
 
 @mistake("upsert/regular-write-first-wins", "a retry's regular writes have no key and pile up")

@@ -36,7 +36,7 @@ def every_base_operation(p: Probe) -> Any:
 @scene("ordering/list-newest-first")
 def list_of_a_forked_thread(p: Probe) -> Any:
     forked(p)
-    return p.ids(p.config()), p.ids(p.config("b"))
+    return p.ids(p.config()), p.ids(p.config("b")), p.ids(p.config(), filter={"kind": "fork"})
 
 
 @scene("ordering/latest-is-greatest-id")

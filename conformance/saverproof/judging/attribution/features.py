@@ -172,6 +172,7 @@ _FILTERS = (
     isolation.HOSTILE_FILTER_KEYS.id,
 )
 _LISTS = (
+    *(ordering.LIST_NEWEST_FIRST.id, ordering.ALL_THREADS_NEWEST_FIRST.id),
     *(ordering.BEFORE_IS_EXCLUSIVE.id, ordering.LIMIT_IS_A_PREFIX.id, ordering.PAGES_TILE.id),
     *(identity.LIST_SELECTS.id, isolation.THREADS.id, *_FILTERS),
 )
