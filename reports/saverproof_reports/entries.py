@@ -14,8 +14,8 @@ class PhaseViolations:
     """The violations of one contract in one phase.
 
     Attributes:
-        shown: the one with the fewest steps, and of those one with a script, which is shown in
-            full.
+        shown: the one which is shown in full: if there is one, by no mistake that breaks another
+            contract; of these the one with the fewest steps, and of those one with a script.
         alike: all violations that look the same to a reader, ``shown`` included.
         others: those with another program or answer.
     """
@@ -30,15 +30,27 @@ class PhaseViolations:
         return list(dict.fromkeys(one["api"] for one in (*self.alike, *self.others)))
 
 
-def entries(violations: Sequence[Violation]) -> Iterator[PhaseViolations]:
+def entries(contract: Mapping[str, Any]) -> Iterator[PhaseViolations]:
     """Yield the violations of one contract, those of one phase together."""
+    violations: Sequence[Violation] = contract["violations"]
+
+    def rank(one: Violation) -> tuple[bool, int, bool]:
+        return is_of_another(one, contract["id"]), len(one["steps"]), not one.get("reproducer")
+
     for phase in dict.fromkeys(one["phase"] for one in violations):
         found = [one for one in violations if one["phase"] == phase]
-        shown = min(found, key=lambda one: (len(one["steps"]), not one.get("reproducer")))
+        shown = min(found, key=rank)
         alike = tuple(one for one in found if _read(one) == _read(shown))
         yield PhaseViolations(
             shown, alike, tuple(one for one in found if _read(one) != _read(shown))
         )
+
+
+def is_of_another(violation: Violation, contract: str) -> bool:
+    """Return whether a violation of this contract comes from a known mistake that breaks another
+    one. Its words tell less of this contract than those of other violations do.
+    """
+    return violation.get("mistake_of") not in (None, "", contract)
 
 
 def _read(violation: Violation) -> list[Any]:

@@ -37,6 +37,7 @@ from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
 from saverproof_reports.axes import merge_axes
 from saverproof_reports.carry_over import continued
+from saverproof_reports.entries import is_of_another
 from saverproof_reports.hidden import in_the_way, not_answered
 from saverproof_reports.sections import (
     merge_concurrency,
@@ -235,6 +236,8 @@ def _contract(
     ]
     if not found and evidence.is_judged:
         found = list(_handed(items, identity))
+    # The first violation is the one that the first screen tells.
+    found.sort(key=lambda pair: is_of_another(pair[1], identity))
     violations = [_violation(one, item, saver, versions) for item, one in found]
     verdict, reason = decide(evidence, violations)
     return {

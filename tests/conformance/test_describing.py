@@ -32,8 +32,8 @@ ONE = Value("integer", 1)
             "put('a', '', checkpoint 3, parent 2, count=1, dropped: notes)",
         ),
         (
-            Put("a", "", 1, metadata={"step": 1}, node="my node", mutate_inputs=True),
-            "put('a', '', checkpoint 1, metadata={'step': 1}, node 'my node'), "
+            Put("a", "", 1, metadata={"b": {"d": 1, "c": 2}}, node="my node", mutate_inputs=True),
+            "put('a', '', checkpoint 1, metadata={'b': {'d': 1, 'c': 2}}, node 'my node'), "
             "then change what was given",
         ),
         (

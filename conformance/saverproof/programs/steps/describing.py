@@ -8,7 +8,7 @@ from typing import Any
 
 from saverproof.programs.steps import definitions as steps
 from saverproof.programs.steps.expanding import MARK
-from saverproof.programs.values import Value, show
+from saverproof.programs.values import Value, show, show_in_order
 
 _WIDTH = 60
 """Characters of a name or value in a step's line."""
@@ -53,7 +53,7 @@ def checkpoint(number: int | None, otherwise: str = "") -> str:
 
 
 def _json(label: str, value: Mapping[str, Any] | None) -> str:
-    return f"{label}={show(dict(value), 120)}" if value else ""
+    return f"{label}={show_in_order(dict(value), 120)}" if value else ""
 
 
 def _id_form(form: steps.IdForm) -> str:
@@ -216,5 +216,8 @@ def _own_step(step: steps.OwnStep) -> str:
         "" if step.namespace is None else text(step.namespace),
         checkpoint(step.number),
         "" if step.task is None else f"task {step.task}",
-        *(f"{name}={show(value, _WIDTH)}" for name, value in (step.arguments or {}).items()),
+        *(
+            f"{name}={show_in_order(value, _WIDTH)}"
+            for name, value in (step.arguments or {}).items()
+        ),
     )

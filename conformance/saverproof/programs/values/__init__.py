@@ -4,7 +4,7 @@ from saverproof.programs.values.catalogue import CATALOGUE, GROUPS, kinds
 from saverproof.programs.values.comparison import same
 from saverproof.programs.values.difference import difference
 from saverproof.programs.values.kind import Kind, Seed
-from saverproof.programs.values.rendering import show
+from saverproof.programs.values.rendering import show, show_in_order
 from saverproof.programs.values.serializing import refuses, roundtrips
 from saverproof.programs.values.value import Value, values
 
@@ -20,5 +20,6 @@ __all__ = [
     "roundtrips",
     "same",
     "show",
+    "show_in_order",
     "values",
 ]
