@@ -236,8 +236,8 @@ class Diagnosis:
         Together with those it must predict nothing that the run did not show. Mistakes that break
         the contract ``blamed`` by the rules are preferred, then mistakes that break a ``wanted``
         contract. Among these, the one that predicts most of the run and of the kept runs is taken.
-        A mistake that always shows must also do so in its own program. Return None if no mistake
-        fits.
+        A mistake whose own program the saver answers right is none of its mistakes, whatever else
+        it would predict. Return None if no mistake fits.
         """
         sort = (breach.difference.fact, blamed)
         if sort in self.memory.in_vain:
@@ -247,11 +247,7 @@ class Diagnosis:
         alone: list[_Fitting] = []
         for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
             fitting = [found for each in tier if (found := self._fitting(run, breach, each))]
-            fitting = [
-                found
-                for found in fitting
-                if not found.mistake.always or self.may_be_made(found.mistake)
-            ]
+            fitting = [found for found in fitting if self._may_be_made(found.mistake)]
             if fitting and (chosen := self._choose(fitting)) is not None:
                 return chosen
             alone += fitting
@@ -289,8 +285,6 @@ class Diagnosis:
         """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
-        if len(alike) > 1:
-            alike = [each for each in alike if self._may_be_made(each.mistake)] or alike
         best, most = None, self._score(self.mistakes, wrongly=wrongly)
         for each in alike:
             if (score := self._score(each.order, to_beat=most, wrongly=wrongly)) > most:
