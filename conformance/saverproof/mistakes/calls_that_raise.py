@@ -15,13 +15,13 @@ _EMPTY_STORE = {"identity/unknown-is-none", "lifecycle/any-first-operation"}
 """Contracts that a saver whose call always raises breaks even on an empty store."""
 
 
-@mistake("identity/put-returns-address", "put always raises", always=True)
+@mistake("identity/put-returns-address", "put always raises")
 class PutAlwaysRaises(ReferenceSaver):
     def put(self, *args: Any, **options: Any) -> RunnableConfig:
         raise ValueError("no such table: checkpoints")
 
 
-@mistake("identity/put-returns-address", "get_tuple always raises", also=_EMPTY_STORE, always=True)
+@mistake("identity/put-returns-address", "get_tuple always raises", also=_EMPTY_STORE)
 class GetTupleAlwaysRaises(ReferenceSaver):
     def get_tuple(self, config: RunnableConfig) -> Any:
         raise ValueError("no such column: checkpoint")
@@ -33,7 +33,7 @@ class GetTupleAlwaysRaises(ReferenceSaver):
         return BaseCheckpointSaver.get_delta_channel_history(self, config=config, channels=channels)
 
 
-@mistake("identity/list-selects", "list always raises", also=_EMPTY_STORE, always=True)
+@mistake("identity/list-selects", "list always raises", also=_EMPTY_STORE)
 class ListAlwaysRaises(ReferenceSaver):
     def list(self, config: Any, **narrowing: Any) -> Any:
         raise ValueError("syntax error")
@@ -47,7 +47,6 @@ class ListAlwaysRaises(ReferenceSaver):
         "pending-writes/empty-batch",
         "lifecycle/any-first-operation",
     },
-    always=True,
 )
 class PutWritesAlwaysRaises(ReferenceSaver):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
@@ -58,7 +57,6 @@ class PutWritesAlwaysRaises(ReferenceSaver):
     "deletion/thread-all",
     "delete_thread always raises",
     also={"lifecycle/any-first-operation"},
-    always=True,
 )
 class DeleteThreadAlwaysRaises(ReferenceSaver):
     def delete_thread(self, thread_id: str) -> None:

@@ -62,7 +62,6 @@ class Mistake:
         hangs: whether a call never returns by itself.
         heavy: whether it shows only at a size that takes seconds to reach.
         setup: whether the opener sets the saver up.
-        always: whether every call of an operation goes wrong, so that one right answer refutes it.
     """
 
     name: str
@@ -75,7 +74,6 @@ class Mistake:
     hangs: bool = False
     heavy: bool = False
     setup: bool = True
-    always: bool = False
 
     def drop(self, workspace: WorkspaceLike) -> None:
         """Drop what the workspace kept in memory."""
@@ -113,7 +111,6 @@ def mistake(
     hangs: bool = False,
     heavy: bool = False,
     setup: bool = True,
-    always: bool = False,
 ) -> Callable[[SaverClass], SaverClass]:
     """Register a saver class as a mistake; see :class:`Mistake` for the arguments.
 
@@ -137,7 +134,6 @@ def mistake(
                 hangs=hangs,
                 heavy=heavy,
                 setup=setup,
-                always=always,
             )
         )
         return saver
