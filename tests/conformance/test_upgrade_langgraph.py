@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from saverproof.contracts.registry import contracts
 from saverproof.contracts.tables.upgrade import READS_OLD_DATA, WRITES_ON_OLD_DATA
 from saverproof.families.answer import Status
 from saverproof.families.items import Outcome
+from saverproof.families.upgrade.graphs import StoppingGraph
 from saverproof.families.upgrade.judging import (
     GRAPH_RESUMES,
     OF_LANGGRAPH,
@@ -145,3 +147,15 @@ def test_what_langgraph_itself_reads_otherwise_is_neither_held_nor_a_finding(
     part = "facts that LangGraph itself shows otherwise, too"
     assert part in outcome.unknown[WRITES_ON_OLD_DATA.id]
     assert any(part in note for note in notes)
+
+
+def test_a_graph_is_killed_once_the_step_before_is_stored() -> None:
+    """LangGraph up to 0.5 runs a node while what came before it is being stored."""
+
+    def stored(*notes: str) -> Any:
+        return SimpleNamespace(checkpoint={"channel_values": {"notes": [*notes]}})
+
+    looks = iter([None, stored("plan"), stored("plan", "tidy"), stored("late")])
+    graph = StoppingGraph("killed", "", True, lambda: next(looks))
+    assert graph.is_stored("tidy")
+    assert next(looks) == stored("late")
