@@ -16,6 +16,7 @@ from saverproof.judging.scenes import (
     FirstOperation,
     ParentLoop,
     RefuseValue,
+    TakeTurns,
 )
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -275,6 +276,19 @@ CASES = (
     ),
     case("clone-has-its-own-index", "", put(1), Clone(), put(2, 1), DropClone()),
     case("dropped-clone-closes", "", put(1), Clone(), DropClone()),
+    case(
+        "inserted-rows-remembered",
+        "",
+        *(put(1), TakeTurns(2), DeleteThread("a"), TakeTurns(1), put(1)),
+    ),
+    case(
+        "own-puts-answered",
+        "",
+        put(1),
+        TakeTurns(2),
+        put(1, changes=(("notes", number(7)),)),
+        TakeTurns(1),
+    ),
     case("delete-before-put-raises", "raised", FirstOperation("delete_thread", True)),
     case("delete-before-setup-raises", "raised", FirstOperation("delete_thread", False)),
     # scenes

@@ -45,6 +45,7 @@ NOT_IN_MEMORY = {
     "deletion/copy-independent",
     "delta-history/ends",
     "lifecycle/reopen",
+    "lifecycle/savers-by-turns",
     "lifecycle/setup-idempotent",
     "lifecycle/shallow-clone",
     "lifecycle/close-idempotent",

@@ -5,6 +5,7 @@ A script that cannot decide, as when the saver cannot be opened, exits with 2 (`
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -21,7 +22,7 @@ from saverproof.scripts.saver_methods import SaverMethods, put_writes_of, saver_
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, write_steps
 from saverproof.scripts.verification import complains, complains_alone
-from saverproof.scripts.writer import ScriptWriter
+from saverproof.scripts.writer import SECOND, ScriptWriter
 
 
 class Flaw(Protocol):
@@ -191,13 +192,22 @@ def _script(writer: ScriptWriter, opening: Opening, promise: str, saver: str) ->
 def _with_saver(writer: ScriptWriter, opening: Opening) -> list[str]:
     expression = "opened(path)" if "opened" in writer.helpers else ""
     lines = [
-        line for block in writer.blocks for line in opening.opened(block, expression=expression)
+        line
+        for block in writer.blocks
+        for line in opening.opened(_with_second(block, opening), expression=expression)
     ]
     if writer.guard:
         message = complaint(writer.guard, "raised {error!r:.1000}")
         handler = ["    if not begun:", "        raise", f"    {message} from error"]
         lines = ["begun = False", "try:", *indented(lines), "except Exception as error:", *handler]
     return opening.in_folder([*lines, *(writer.after or [])])
+
+
+def _with_second(block: list[str], opening: Opening) -> list[str]:
+    """Return the lines inside a block with a second saver on the store, if they use it."""
+    if not any(re.search(rf"\b{SECOND}\.", line) for line in block):
+        return block
+    return opening.opened(block, SECOND, "opened(path)")
 
 
 def _in_time(writer: ScriptWriter, lines: list[str]) -> list[str]:

@@ -25,6 +25,8 @@ from saverproof.scripts.source import (
     versions_source,
 )
 
+SECOND = "second"
+"""The variable of a second saver on the store."""
 _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
 
@@ -80,6 +82,14 @@ class ScriptWriter:
         """Close the saver here, and open it again."""
         self.blocks.append([])
         self.receiver = "saver"
+
+    def turn_to(self, number: int) -> None:
+        """Go on with the first or the second of two savers on the store."""
+        if number == 1:
+            self.receiver = "saver"
+        else:
+            self.helpers.add("opened")
+            self.receiver = SECOND
 
     def close(self) -> None:
         """Close the saver for good. Lines that are added from now on follow that."""

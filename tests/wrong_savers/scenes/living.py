@@ -161,6 +161,18 @@ def a_clone(p: Probe) -> Any:
     return answers, isinstance(p.put(3, values={"x": 2}), str), p.ids(p.config())
 
 
+@scene("lifecycle/savers-by-turns")
+def two_savers(p: Probe) -> Any:
+    def stored() -> list[bool]:
+        puts = [p.put(1, values={"x": 1}), p.write(1, [("x", 1)])]
+        return [isinstance(answer, str) for answer in puts]
+
+    second = p.beside()
+    answers = [stored(), isinstance(second.put(1, values={"x": 7}), str), p.held("a", "", 1)]
+    second.delete()
+    return answers, stored(), p.held("a", "", 1), p.pending("a", "", 1)
+
+
 @scene("lifecycle/close-idempotent")
 def closed_twice(p: Probe) -> Any:
     answers = [p.attempt(p.saver.close), p.attempt(p.saver.close)]

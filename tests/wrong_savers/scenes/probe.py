@@ -48,6 +48,10 @@ class Probe:
         self.saver.close()
         self.saver = self._open_at(self.path)
 
+    def beside(self) -> Probe:
+        """Return a caller with a saver of its own on the same store."""
+        return Probe(self._open_at, self.path, self._api)
+
     def elsewhere(self) -> Probe:
         """Return a caller in a workspace of its own."""
         return Probe(self._open_at, self.path / f"{next(self._others)}", self._api)

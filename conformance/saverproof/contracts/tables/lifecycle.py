@@ -110,6 +110,29 @@ SHALLOW_CLONE = Contract(
     needs=frozenset({Capability.SERIALIZER}),
 )
 
+SAVERS_BY_TURNS = Contract(
+    id="lifecycle/savers-by-turns",
+    statement=(
+        "Two savers that are open on one store and are used by turns keep and answer what one "
+        "alone would."
+    ),
+    source=(
+        "`langgraph.pregel._loop.SyncPregelLoop` puts and reads through the saver that its process "
+        "has opened; workers of one server share a store, and a thread goes from one to another"
+    ),
+    wrong="a saver does not store again what it has stored, though another one has deleted it",
+    matters=(
+        "A thread that one worker deletes and another begins anew lacks values, checkpoints or "
+        "writes: the next run starts from a state that never was."
+    ),
+    fix=(
+        "Ask the store what it holds, within the transaction that writes (`INSERT … ON CONFLICT`), "
+        "and keep no record of it in the saver."
+    ),
+    durable=True,
+    needs=frozenset({Capability.MANY_PROCESSES}),
+)
+
 CLOSE_IDEMPOTENT = Contract(
     id="lifecycle/close-idempotent",
     level=Level.SHOULD,

@@ -8,6 +8,7 @@ from saverproof.judging.scenes.close_again import CloseAgain
 from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.first_operation import FirstOperation
 from saverproof.judging.scenes.refused_value import RefuseValue
+from saverproof.judging.scenes.second_saver import TakeTurns
 from saverproof.programs.makers import (
     batches,
     checkpoints,
@@ -52,6 +53,7 @@ EVERYTHING = Theme(
         saver_lifecycle.set_up: 1,
         CloseAgain.make: 1,
         clone_or_drop: 1,
+        TakeTurns.make: 1,
         saver_lifecycle.next_versions: 1,
         FirstOperation.make: 1,
     },

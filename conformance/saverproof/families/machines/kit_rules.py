@@ -12,6 +12,7 @@ from saverproof.judging.scenes import (
     Elsewhere,
     FirstOperation,
     RefuseValue,
+    TakeTurns,
 )
 from saverproof.judging.scenes.clones import clone_or_drop
 from saverproof.programs.makers import (
@@ -66,6 +67,7 @@ class KitRules:
     set_up = step_rule(saver_lifecycle.set_up)
     close_again = step_rule(CloseAgain.make)
     clone = step_rule(clone_or_drop)
+    take_turns = step_rule(TakeTurns.make)
     next_versions = step_rule(saver_lifecycle.next_versions)
     check_files = step_rule(CheckFiles.make_private)
     check_encryption = step_rule(CheckFiles.make_encrypted)

@@ -25,6 +25,7 @@ from saverproof.judging.scenes.event_loop import ON_THE_LOOP, CallOnLoop
 from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOperation
 from saverproof.judging.scenes.parent_loop import IN_A_LOOP, ParentLoop
+from saverproof.judging.scenes.second_saver import BY_TURNS, TakeTurns
 from saverproof.programs.directed import (
     FILTERS,
     HOSTILE_THREADS,
@@ -59,10 +60,12 @@ from saverproof.programs.removals import (
     REMOVALS,
 )
 from saverproof.programs.small import checkpoint
-from saverproof.programs.steps.definitions import Step
+from saverproof.programs.steps.definitions import Program, Step
 from saverproof.programs.theme import Theme
 from saverproof.programs.values.metadata import FILTER_KEYS, FILTER_VALUES
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
+
+_TWO_SAVERS = frozenset({"durable", "many_processes"})
 
 
 def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
@@ -74,6 +77,11 @@ def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
         )
 
     return scene
+
+
+def _this(program: Program) -> Callable[[Random], Program]:
+    """Return a script that is always this program."""
+    return lambda _: program
 
 
 def _isolation() -> tuple[Theme, ...]:
@@ -292,6 +300,22 @@ def _lifecycle() -> tuple[Theme, ...]:
             needs=frozenset({"serializer"}),
             length=40,
             whole_store=True,
+        ),
+        Theme(
+            "two savers",
+            {**GENERAL, TakeTurns.make: 4, whole_threads.delete_thread: 1},
+            needs=_TWO_SAVERS,
+            length=40,
+            whole_store=True,
+        ),
+        *(
+            Theme(
+                f"two savers, {name or 'put'}",
+                script=_this(program),
+                needs=_TWO_SAVERS.union(filter(None, [name])),
+                whole_store=True,
+            )
+            for name, program in BY_TURNS.items()
         ),
         Theme(
             "restarts",

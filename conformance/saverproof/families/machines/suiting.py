@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from saverproof.capability import Capability
 from saverproof.judging.scenes.close_again import CloseAgain
 from saverproof.judging.scenes.first_operation import FirstOperation
+from saverproof.judging.scenes.second_saver import TakeTurns
 from saverproof.programs.axes import table
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
 from saverproof.programs.small import OPERATIONS
@@ -29,6 +31,7 @@ _NEEDS: Mapping[Maker, str] = {
     saver_lifecycle.reopen: DURABLE,
     saver_lifecycle.set_up: DURABLE,
     CloseAgain.make: DURABLE,
+    TakeTurns.make: Capability.MANY_PROCESSES,
 }
 """The capability that a maker's steps need."""
 _DECLINED = {

@@ -45,6 +45,7 @@ from saverproof.judging.scenes.close_again import CloseAgain
 from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
+from saverproof.judging.scenes.second_saver import TakeTurns
 from saverproof.programs import renaming, rewriting, rewriting_batches
 from saverproof.programs.model.records import Circumstance
 from saverproof.programs.rewriting_batches import is_mixed, is_special
@@ -141,6 +142,7 @@ LIFE = (
     between(lifecycle.REOPEN.id, _is(steps.Reopen), rewriting.without(steps.Reopen)),
     _played(AbandonList),
     _played(*CLONES),
+    _played(TakeTurns),
 )
 COMPLETE = pending_writes.COMPLETE.id
 INDEX = pending_writes.SPECIAL_INDEX.id

@@ -15,6 +15,7 @@ from saverproof.judging.scenes.first_operation import FirstOperation
 from saverproof.judging.scenes.parent_loop import ParentLoop
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
+from saverproof.judging.scenes.second_saver import TakeTurns
 
 __all__ = [
     "AbandonList",
@@ -29,4 +30,5 @@ __all__ = [
     "ParentLoop",
     "RefuseValue",
     "Scene",
+    "TakeTurns",
 ]

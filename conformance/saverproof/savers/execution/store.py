@@ -25,6 +25,7 @@ class Store:
 
     ``drivers`` has a driver for each API in use; the first is the usual one. ``ids`` are the ids
     that the saver is given if workspaces share a store; by default those of the workspace.
+    ``beside`` is the saver that waits for its turn if two are open on the workspace, or None.
     ``places`` makes the workspace below the folder, and removes it.
     """
 
@@ -45,6 +46,8 @@ class Store:
         self.places = places
         self.drivers: tuple[ApiDriver, ...] = ()
         self.saver: Any = None
+        self.beside: Any = None
+        self._turn = 1
         self.calls = 0
         self.seconds = 0.0
         self._lasting = ExitStack()
@@ -82,6 +85,23 @@ class Store:
         self.saver = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
         self.use(self.saver)
 
+    def open_beside(self) -> None:
+        """Open a second saver beside the one at hand, unless there is one.
+
+        Raises:
+            OpeningError: it cannot be opened while the other one is open.
+        """
+        if self.beside is None:
+            heartbeat.beat(0)
+            self.beside = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
+
+    def turn_to(self, number: int) -> None:
+        """Use the first or the second of two savers from now on; the other one stays open."""
+        if number != self._turn:
+            self._turn = number
+            self.saver, self.beside = self.beside, self.saver
+        self.use(self.saver)
+
     def use(self, saver: Any) -> None:
         """Use this saver object from now on."""
         self._count()
@@ -95,7 +115,7 @@ class Store:
         """
         self._count()
         heartbeat.beat(0)
-        stack, self._opened = self._opened, ExitStack()
+        stack, self._opened, self.beside, self._turn = self._opened, ExitStack(), None, 1
         stack.close()
 
     def _count(self) -> None:
