@@ -88,7 +88,7 @@ def test_what_is_no_program_is_refused_in_one_line(data: Any, found: str) -> Non
 
 
 def test_rare_steps_are_read_by_whoever_has_imported_nothing_else() -> None:
-    program = '[{"step": "AbandonList", "thread": "a"}]'
+    program = '[{"step": "TakeTurns", "number": 2}]'
     code = f"from saverproof.programs.steps.codec import from_json; print(from_json({program}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "(AbandonList(thread='a'),)\n")
+    assert (done.returncode, done.stdout) == (0, "(TakeTurns(number=2),)\n")
