@@ -75,7 +75,8 @@ class Blaming:
         """
         for contract in dict.fromkeys(s.contract for s in program if isinstance(s, OwnStep)):
             others = [s for s in program if not (isinstance(s, OwnStep) and s.contract == contract)]
-            if self._first(self._replay(others, until=name), name) is None:
+            # A breach that a known mistake predicts is one that the rule is not behind, either.
+            if all(b.contract != name for b in self._replay(others, until=name).breaches):
                 return contract
         return ""
 
