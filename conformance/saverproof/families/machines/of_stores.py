@@ -302,22 +302,6 @@ def _lifecycle() -> tuple[Theme, ...]:
             whole_store=True,
         ),
         Theme(
-            "two savers",
-            {**GENERAL, TakeTurns.make: 4, whole_threads.delete_thread: 1},
-            needs=_TWO_SAVERS,
-            length=40,
-            whole_store=True,
-        ),
-        *(
-            Theme(
-                f"two savers, {name or 'put'}",
-                script=_this(program),
-                needs=_TWO_SAVERS.union(filter(None, [name])),
-                whole_store=True,
-            )
-            for name, program in BY_TURNS.items()
-        ),
-        Theme(
             "restarts",
             {**GENERAL, **life, saver_lifecycle.reopen: 2},
             needs=frozenset({"durable"}),
@@ -335,6 +319,22 @@ def _lifecycle() -> tuple[Theme, ...]:
                 needs=frozenset({name}),
             )
             for name in later
+        ),
+        Theme(
+            "two savers",
+            {**GENERAL, TakeTurns.make: 4, whole_threads.delete_thread: 1},
+            needs=_TWO_SAVERS,
+            length=40,
+            whole_store=True,
+        ),
+        *(
+            Theme(
+                f"two savers, {name or 'put'}",
+                script=_this(program),
+                needs=_TWO_SAVERS.union(filter(None, [name])),
+                whole_store=True,
+            )
+            for name, program in BY_TURNS.items()
         ),
     )
 
