@@ -24,9 +24,9 @@ from saverproof_faults.kinds import EVENTS, STANDING, Event, Fault, Lasts, Momen
 Choice = TypeVar("Choice", bound=StrEnum)
 
 OPERATIONAL = "OperationalError"
+"""The DB-API's exception for a database that could not do what it was asked."""
 LOCKED = f"{OPERATIONAL}: database is locked"
 """The exception of SQLite's driver, with its message, where another connection has the file."""
-"""The DB-API's exception for a database that could not do what it was asked."""
 
 EXCERPT = 160
 """Characters of a statement that a plan quotes: enough to recognize it on one line of a terminal.
