@@ -239,7 +239,7 @@ class FailedReads:
     bench: FaultBench
     able: frozenset[str]
     """The saver's capabilities."""
-    silences: int = 0
+    silences: int
     """How often a server does not answer a read, on each store."""
     _shown: dict[str, Finding] = field(default_factory=dict)
     """The plainest wrong answer of each operation."""

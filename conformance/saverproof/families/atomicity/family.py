@@ -119,8 +119,9 @@ class AtomicityJudging:
                     programs.try_in_a_row(sweeps)
                     programs.try_randomly(effort)
                     programs.report()
-                    reads = FailedReads(self.plan, self.target, record, bench, self._able)
-                    reads.silences = effort.silences
+                    reads = FailedReads(
+                        *(self.plan, self.target, record, bench, self._able), effort.silences
+                    )
                     reads.run(effort.reads)
                     NeighbourTrials(self.plan, record, bench).run(effort.meetings)
             finally:
