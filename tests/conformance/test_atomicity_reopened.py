@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from tests.conformance.test_atomicity import OPERATIONS, found, judged, of_class, plan_for
@@ -14,8 +14,11 @@ from tests.reference.sqlite import SqliteReference
 from saverproof.families.answer import Status
 from saverproof.families.atomicity import family
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
+from saverproof.families.atomicity.random_judging import judged_once_closed
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK, THE_SAME_ID
+from saverproof.families.atomicity.verdicts import LATE, SILENT
+from saverproof.savers.execution.view import Snapshot
 
 
 class CountsFailures(SqliteReference):
@@ -54,8 +57,27 @@ class GoesOnInMemory(CountsFailures):
         self.database.connection = memory
 
 
+class LeavesItsMark(CountsFailures):
+    """Marks its file as in use when it opens it anew, and never takes the mark away."""
+
+    def go_on(self) -> None:
+        super().go_on()
+        self.database.path.with_name("in use").touch()
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        if (path / "in use").exists():
+            raise RuntimeError("the file is in use")
+        return super().at(path)
+
+
 @pytest.mark.parametrize(
-    ("saver", "blamed"), [(CountsFailures, set()), (GoesOnInMemory, {"no-silent-loss"})]
+    ("saver", "blamed"),
+    [
+        (CountsFailures, set()),
+        (GoesOnInMemory, {"no-silent-loss"}),
+        (LeavesItsMark, {"usable-after"}),
+    ],
 )
 def test_what_is_gone_with_the_saver_is_lost(
     saver: type[SqliteReference],
@@ -74,3 +96,27 @@ def test_what_is_gone_with_the_saver_is_lost(
         for again, status in ((saver, Status.FAILING), (CountsFailures, Status.FIXED)):
             answer = replay(plan, of_class(again), finding.contract, finding.program)
             assert answer.status is status
+
+
+KEY = ("a", "", "1")
+
+
+def stored(*writes: str, value: int = 1) -> dict[str, object]:
+    return {"checkpoint": value, "metadata": {}, "parent": None, "writes": [[w] for w in writes]}
+
+
+@pytest.mark.parametrize(
+    ("seen", "contract"),
+    [
+        ({KEY: stored("w")}, None),
+        ({KEY: None}, SILENT),
+        ({KEY: stored()}, SILENT),
+        ({KEY: stored("w", value=2)}, SILENT),
+        ({KEY: {"unreadable": "malformed"}}, SILENT),
+        ({KEY: stored("v", "w")}, LATE),
+        ({KEY: stored("w"), ("a", "", "2"): stored()}, LATE),
+    ],
+)
+def test_what_is_there_besides_is_no_loss(seen: dict[Any, Any], contract: str | None) -> None:
+    verdict = judged_once_closed(Snapshot({KEY: stored("w")}), Snapshot(seen))
+    assert (verdict and verdict.contract) == contract

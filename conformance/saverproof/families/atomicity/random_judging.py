@@ -20,7 +20,7 @@ from saverproof.families.atomicity.verdicts import (
     FaultVerdict,
     broken,
 )
-from saverproof.savers.execution.view import Snapshot
+from saverproof.savers.execution.view import Contents, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,33 @@ def judged_under_fault(
     if locked:
         return broken(unusable, "it failed, and nobody else can write", observed=ended.said)
     return None
+
+
+def judged_once_closed(before: Snapshot, seen: Snapshot) -> FaultVerdict | None:
+    """Return the verdict on what a fresh saver shows of a store whose saver lived through faults.
+
+    ``before`` is what that one showed before it was closed. If nothing of it is missing, what is
+    there besides comes from calls that had failed.
+    """
+    if seen == before:
+        return None
+    if seen.unreadable is not None:
+        return broken(SILENT, "once the saver was closed, reading fails", observed=seen.unreadable)
+    shown, stored = "a fresh saver sees something else", before.keys()
+    if all(_has_all_of(before.at(key), seen.at(key)) for key in stored):
+        summary = "more is stored once the saver was closed than it showed before"
+        return broken(LATE, summary, "what it showed before", shown)
+    summary = "what returned is not stored: it is gone once the saver was closed"
+    return broken(SILENT, summary, "all of it", shown)
+
+
+def _has_all_of(before: Contents | None, seen: Contents | None) -> bool:
+    """Return whether a checkpoint is as it was, but for further pending writes."""
+    if before is None or seen is None:
+        return before is None
+    writes = seen["writes"]
+    alike = {**seen, "writes": before["writes"]} == before
+    return alike and all(write in writes for write in before["writes"])
 
 
 def judged_as_read(verdict: FaultVerdict, injection: Injection | None) -> FaultVerdict:

@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Self
 
-from saverproof.errors import describe
+from saverproof.errors import OpeningError, describe
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.fault_plans import Injection
@@ -27,6 +27,7 @@ from saverproof.families.atomicity.random_calls import counted, failed, undistur
 from saverproof.families.atomicity.random_judging import (
     Expected,
     judged_as_read,
+    judged_once_closed,
     judged_under_fault,
     judged_without_fault,
     torn_by,
@@ -226,15 +227,18 @@ class RandomTrial:
         if not self._faults or not self.bench.target.durable:
             return None
         self.bench.worker.say("opening a fresh saver")
-        self._stores.reopen()
-        seen = self._seen()
-        if seen == self._before:
-            return None
-        summary = "what returned is not stored: it is gone once the saver was closed"
-        shown = f"a fresh saver sees {seen.unreadable or 'something else'}"
-        return replace(
-            self.violation_of(broken(SILENT, summary, "all of it", shown), shown), closed=True
-        )
+        try:
+            self._stores.reopen()
+        except OpeningError as error:
+            if error.stage != "opening":
+                raise
+            verdict = broken(USABLE, "no saver can be opened again", "to open", error.message)
+        else:
+            found = judged_once_closed(self._before, self._seen())
+            if found is None:
+                return None
+            verdict = found
+        return replace(self.violation_of(verdict, verdict.observed), closed=True)
 
     def _works_again(self, call: SettledCall) -> FaultVerdict | None:
         error = call_quietly(partial(self._stores.perform, self.driver, call))
