@@ -25,7 +25,7 @@ from saverproof.scripts.source import (
     versions_source,
 )
 
-SECOND = "second"
+SECOND = "second_saver"
 """The variable of a second saver on the store."""
 _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.contracts.tables import isolation, lifecycle, serialization
-from saverproof.errors import OpeningError
 from saverproof.families.axes import tell_of_axes
 from saverproof.families.functional.effort import ProgramEffort, ProgramMaker
 from saverproof.families.functional.examples import pinned, remember, remembered
@@ -47,7 +46,7 @@ from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
 from saverproof.programs.steps.codec import from_json
 from saverproof.programs.theme import Theme
-from saverproof.savers.execution.store import Store
+from saverproof.savers.execution.store import Store, why_alone
 from saverproof.savers.targets.event_loop import Loop, loop_for
 from saverproof.savers.targets.target import Target
 
@@ -62,6 +61,7 @@ CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
 HOSTILE = isolation.HOSTILE_IDENTIFIERS.id
 BY_TURNS = lifecycle.SAVERS_BY_TURNS.id
 OF_FILES = (isolation.PRIVATE_FILES.id, serialization.ENCRYPTED_AT_REST.id)
+ALONE = "no second saver can be opened beside the first in one process: {}"
 SHARED_STORE = "workspaces of this target share a store, in which {} cannot be tried"
 
 
@@ -341,18 +341,10 @@ class FunctionalJudging:
             search.diagnosis.predictor.prune_whole = prunes_like(store.saver)
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
-            if BY_TURNS in self.tally.wanted:
-                self._open_beside(store)
+            if BY_TURNS in self.tally.wanted and (why := why_alone(store)):
+                self.tally.not_exercised([BY_TURNS], ALONE.format(why))
             chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]
             return [self._brief(theme) for theme in suited(chosen, self.serde, self.able)]
-
-    def _open_beside(self, store: Store) -> None:
-        """Rule out what takes two open savers, if a second one cannot be opened."""
-        try:
-            store.open_beside()
-        except OpeningError as error:
-            why = f"no second saver can be opened beside the first: {error.message}"
-            self.tally.rule_out(BY_TURNS, why)
 
     def _brief(self, theme: Theme) -> Theme:
         """Return the theme, with shorter programs under a budget.

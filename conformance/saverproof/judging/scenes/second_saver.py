@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import lifecycle
-from saverproof.errors import OpeningError
 from saverproof.judging.context import Context
+from saverproof.judging.facts import Raised
 from saverproof.judging.lifecycles import undisturbed
 from saverproof.judging.scenes.scene import Scene
 from saverproof.programs.model.store import Model
@@ -27,6 +27,7 @@ from saverproof.programs.steps.definitions import (
     Step,
 )
 from saverproof.programs.theme import Theme
+from saverproof.savers.execution.store import why_alone
 from saverproof.scripts.writer import ScriptWriter
 
 
@@ -51,13 +52,16 @@ class TakeTurns(Scene):
         return f"go on with saver {self.number} of two that are open on this store"
 
     def play(self, context: Context) -> None:
-        try:
-            context.store.open_beside()
-        except OpeningError:
+        answer = context.attempt(partial(context.store.turn_to, self.number))
+        if isinstance(answer, Raised) and why_alone(context.store):
             # A store may be one saver's alone. The saver at hand goes on.
             return
-        turn = partial(context.store.turn_to, self.number)
-        if undisturbed(context, self, turn, f"saver {self.number} to work"):
+
+        def turn() -> None:
+            if isinstance(answer, Raised):
+                raise answer.error
+
+        if undisturbed(context, self, turn, f"saver {self.number} to open"):
             context.facts.agree(self.about)
 
     def write(self, writer: ScriptWriter) -> None:

@@ -85,8 +85,9 @@ class Store:
         self.saver = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
         self.use(self.saver)
 
-    def open_beside(self) -> None:
-        """Open a second saver beside the one at hand, unless there is one.
+    def turn_to(self, number: int) -> None:
+        """Use the first or the second of two savers from now on; the other one stays open. The
+        second one is opened if it was not yet.
 
         Raises:
             OpeningError: it cannot be opened while the other one is open.
@@ -94,9 +95,6 @@ class Store:
         if self.beside is None:
             heartbeat.beat(0)
             self.beside = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
-
-    def turn_to(self, number: int) -> None:
-        """Use the first or the second of two savers from now on; the other one stays open."""
         if number != self._turn:
             self._turn = number
             self.saver, self.beside = self.beside, self.saver
@@ -154,6 +152,18 @@ class Store:
     def total_seconds(self) -> float:
         """Seconds spent inside the saver."""
         return self.seconds + sum(driver.seconds for driver in self.drivers)
+
+
+def why_alone(store: Store) -> str:
+    """Return why no saver can be opened beside another one of a store's target, tried on an empty
+    workspace; "" if one can.
+    """
+    with Store(store.target, store.folder, store.loop, store.apis) as empty:
+        try:
+            empty.turn_to(2)
+        except OpeningError as error:
+            return error.message
+    return ""
 
 
 def set_up(saver: Any, loop: Loop) -> None:
