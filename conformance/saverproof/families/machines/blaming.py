@@ -63,20 +63,19 @@ class Blaming:
         """Return the contract to blame for a breach that a shortened program shows."""
         if breach.difference.kind is OWN or isinstance(breach.step, OwnStep):
             return breach.contract
-        if added := self._own_behind(program, breach.contract):
+        if added := self._own_behind(program, breach):
             return added
         if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
             return SAME
         return self._culprit(program, breach)
 
-    def _own_behind(self, program: Program, name: str) -> str:
+    def _own_behind(self, program: Program, breach: Breach) -> str:
         """Return the contract of the author's rule without whose steps the breach is gone, or
         "".
         """
         for contract in dict.fromkeys(s.contract for s in program if isinstance(s, OwnStep)):
             others = [s for s in program if not (isinstance(s, OwnStep) and s.contract == contract)]
-            # A breach that a known mistake predicts is one that the rule is not behind, either.
-            if all(b.contract != name for b in self._replay(others, until=name).breaches):
+            if not any(_is_like(each, breach) for each in self._replay(others).breaches):
                 return contract
         return ""
 
@@ -275,6 +274,11 @@ class Blaming:
     def _holds_apis_together(self) -> bool:
         """True if a breach may come from a difference between the two APIs."""
         return self._crossed and SAME in self.wanted - self.found.keys()
+
+
+def _is_like(one: Breach, other: Breach) -> bool:
+    """Return whether two breaches have the contract and the kind of fact in common."""
+    return one.contract == other.contract and kind_of(one) == kind_of(other)
 
 
 def _apart_from_steps(needs: list[Trait], program: Program) -> tuple[Trait, ...]:
