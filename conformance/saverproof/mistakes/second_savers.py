@@ -10,7 +10,7 @@ from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf, Writ
 from saverproof.mistakes.registry import mistake
 
 
-class Remembering(ReferenceSaver):
+class WithOwnRecord(ReferenceSaver):
     """A base saver with a record of what it has stored, without what it has removed itself."""
 
     def _known(self, shelf: Shelf) -> set[Any]:
@@ -32,7 +32,7 @@ class Remembering(ReferenceSaver):
     "a value that the saver has stored once is not stored again",
     also={"channels/history-immutable"},
 )
-class StoredValuesRemembered(Remembering):
+class StoredValuesRemembered(WithOwnRecord):
     def get_next_version(self, current: Any, channel: None) -> Any:
         return f"{int(current or 0) + 1:032}"
 
@@ -45,7 +45,7 @@ class StoredValuesRemembered(Remembering):
 
 
 @mistake("lifecycle/savers-by-turns", "UPDATE for a checkpoint that the saver has inserted itself")
-class InsertedRowsRemembered(Remembering):
+class InsertedRowsRemembered(WithOwnRecord):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         known = self._known(shelf)
         if row.id in shelf.checkpoints or row.id not in known:
@@ -53,8 +53,8 @@ class InsertedRowsRemembered(Remembering):
         known.add(row.id)
 
 
-@mistake("lifecycle/savers-by-turns", "the batch that it stored last of a task is not repeated")
-class LastBatchRemembered(Remembering):
+@mistake("lifecycle/savers-by-turns", "the batch stored last at a checkpoint is not stored again")
+class LastBatchRemembered(WithOwnRecord):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
         known, batch = self._known(shelf), (checkpoint_id, *map(repr, rows))
         if batch in known:
@@ -65,7 +65,7 @@ class LastBatchRemembered(Remembering):
 
 
 @mistake("lifecycle/savers-by-turns", "the saver answers from the checkpoints that it put itself")
-class OwnPutsAnswered(Remembering):
+class OwnPutsAnswered(WithOwnRecord):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         super()._store_checkpoint(shelf, row)
         self._rows(shelf)[row.id] = row
