@@ -6,7 +6,7 @@ No sweep looks at a saver after a read that failed, so that even one such read m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, cycle, islice
+from itertools import cycle, islice
 
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import (
@@ -25,7 +25,9 @@ _START: Program = (checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2), checkpoint(THR
 _READS: tuple[Step, ...] = (GetTuple(THREAD), ListTuples(THREAD))
 """The reads, which take turns."""
 _MOST_PLACES = 6
-"""The most places of each read that are failed once each."""
+"""The most places of each read that are failed once each: from the first to the last of a read that
+asks a few times. Each is followed by a use of the saver.
+"""
 
 Sort = tuple[str, str]
 
@@ -57,9 +59,9 @@ def _passed(bench: FaultBench, number: int) -> list[Injection]:
 
 def _program(found: Sequence[Sequence[Injection]]) -> FaultsInARow:
     """Return the program; ``found`` are faults of one sort, for each of the reads."""
-    once = (_taken_in_turn([thinned(places, _MOST_PLACES) for places in found]),)
+    once = _taken_in_turn([thinned(places, _MOST_PLACES) for places in found])
     again = cycle([(at, places[min(1, len(places) - 1)]) for at, places in enumerate(found)])
-    taken = [*chain(*once), *islice(again, TIMES)]
+    taken = [*once, *islice(again, TIMES)]
     program = (*_START, *(_READS[at] for at, _ in taken))
     faults = {len(_START) + number: fault for number, (_, fault) in enumerate(taken)}
     return FaultsInARow(program, faults, least=1)

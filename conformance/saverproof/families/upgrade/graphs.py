@@ -126,6 +126,7 @@ class StoppingGraph:
 
 _UNANSWERED = ("failed", "killed")
 _ASKED_OFTEN = "asked-often"
+# Ten seconds: a step is stored in milliseconds, and the machine may be busy.
 _MOST_LOOKS, _BETWEEN_LOOKS_S = 500, 0.02
 _THREAD = {"configurable": {"thread_id": "a thread"}}
 

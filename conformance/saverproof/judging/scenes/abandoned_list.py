@@ -70,6 +70,7 @@ def left_often(choose: Random) -> tuple[Step, ...]:
 
 
 _OFTEN = 22
+"""More than the connections of any usual pool, which has 5, 10 or 20."""
 
 
 def _left_first(reader: ApiDriver, config: Config, times: int) -> Any:
