@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from saverproof import (
     threads,
 )
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import WriteRow
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import OwnStep, Put, PutWrites
 from saverproof.programs.values import Value
@@ -124,6 +125,34 @@ def test_a_rule_is_blamed_for_what_shows_later() -> None:
     with pytest.raises(ContractBroken) as caught:
         machine()
     assert caught.value.contract == "late/compact"
+
+
+class WritesBackwards(Compacting):
+    """Is right but for the order of writes, which the kit knows as a mistake."""
+
+    def _ordered_writes(self, rows: Iterable[WriteRow]) -> list[WriteRow]:
+        return super()._ordered_writes(rows)[::-1]
+
+
+@target(name="backwards")
+@contextmanager
+def backwards(workspace: Workspace) -> Iterator[Any]:
+    yield WritesBackwards.at(workspace.path)
+
+
+class Looking(SaverMachine):
+    target = backwards
+    contracts = frozenset({"ordering/pages-tile"})
+
+    @rule()
+    def look(self) -> None:
+        """Looking at the store changes nothing."""
+        self.saver.get_tuple({"configurable": {"thread_id": "a"}})
+
+
+@DRIVERS
+def test_a_rule_is_not_blamed_for_what_shows_without_it(driver: Driver) -> None:
+    driver(derived(Looking))
 
 
 @DRIVERS

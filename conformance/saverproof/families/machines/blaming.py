@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from saverproof.contracts.tables import parity
 from saverproof.families.machines.diagnosis import Diagnosis
 from saverproof.families.machines.patience import OutOfPatience
-from saverproof.families.machines.prediction import Predictor
+from saverproof.families.machines.prediction import Predictor, signature
 from saverproof.families.machines.traits import traits
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.families.machines.violations import Violation, kind_of, plain, plain_breaches
@@ -61,20 +61,36 @@ class Blaming:
 
     def blamed(self, program: Program, breach: Breach) -> str:
         """Return the contract to blame for a breach that a shortened program shows."""
-        if breach.difference.kind is OWN or isinstance(breach.step, OwnStep):
+        if breach.difference.kind is OWN:
             return breach.contract
+        if isinstance(breach.step, OwnStep):
+            return self._shown_without(program, breach) or breach.contract
         if added := self._own_behind(program, breach):
             return added
         if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
             return SAME
         return self._culprit(program, breach)
 
+    def _shown_without(self, program: Program, breach: Breach) -> str:
+        """Return the contract to which the difference after an author's rule belongs in the program
+        without that rule; "" if it is gone.
+
+        All that is stored is read after a rule, so that differences are found that are older.
+        """
+        others = [step for step in program if not _is_of_rule(step, breach.contract)]
+        # All but the position of the step after which it was seen.
+        difference = signature(breach)[1:]
+        alike = (
+            each for each in self._replay(others).breaches if signature(each)[1:] == difference
+        )
+        return next((each.contract for each in alike), "")
+
     def _own_behind(self, program: Program, breach: Breach) -> str:
         """Return the contract of the author's rule without whose steps the breach is gone, or
         "".
         """
         for contract in dict.fromkeys(s.contract for s in program if isinstance(s, OwnStep)):
-            others = [s for s in program if not (isinstance(s, OwnStep) and s.contract == contract)]
+            others = [step for step in program if not _is_of_rule(step, contract)]
             if not any(_is_like(each, breach) for each in self._replay(others).breaches):
                 return contract
         return ""
@@ -274,6 +290,10 @@ class Blaming:
     def _holds_apis_together(self) -> bool:
         """True if a breach may come from a difference between the two APIs."""
         return self._crossed and SAME in self.wanted - self.found.keys()
+
+
+def _is_of_rule(step: Step, contract: str) -> bool:
+    return isinstance(step, OwnStep) and step.contract == contract
 
 
 def _is_like(one: Breach, other: Breach) -> bool:
