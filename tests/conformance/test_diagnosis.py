@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,13 @@ from tests.conformance.mistake_programs import facts_shown
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.items import Outcome
 from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import Predictor, compare, composed, versions_like
+from saverproof.families.machines.prediction import (
+    Predictor,
+    compare,
+    composed,
+    lacks_paths,
+    versions_like,
+)
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.families.registry import judged
@@ -225,6 +231,20 @@ def test_a_second_put_that_is_not_stored_changes_no_value(
     run, _ = counted_and_predicted(BY_NAME[name], (put_value(1), again), loop, tmp_path)
     observed = [b.difference.observed for b in run.breaches if b.difference.detail == "messages"]
     assert observed == [{"messages": Value("integer", 1).make()}]
+
+
+def test_a_retry_under_another_path_is_a_step_where_no_path_is_taken(
+    loop: EventLoop, tmp_path: Path
+) -> None:
+    without = type(
+        "Without", (BY_NAME["integer-versions"].saver, BY_NAME["no-task-path"].saver), {}
+    )
+    retried = (replace(batch(1, ("messages", 1)), path="a"), batch(1, ("messages", 1)))
+    bench = bench_of(without, loop, tmp_path)
+    run = bench.replay((PUT, *retried, put_value(2), put_value(3), GetTuple("a", "", 2)))
+    assert run.breaches
+    predictor = Predictor(bench.trials, without_paths=lacks_paths(without()))
+    assert compare(run, predictor.predict(run, [BY_NAME["integer-versions"]])).exact
 
 
 def test_where_an_object_lay_in_memory_is_no_difference(loop: EventLoop, tmp_path: Path) -> None:

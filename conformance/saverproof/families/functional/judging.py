@@ -31,7 +31,7 @@ from saverproof.families.functional.shares import (
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.machines.findings import finding, notes
 from saverproof.families.machines.patience import Patience
-from saverproof.families.machines.prediction import prunes_like, versions_like
+from saverproof.families.machines.prediction import lacks_paths, prunes_like, versions_like
 from saverproof.families.machines.registry import MACHINES
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing
@@ -339,6 +339,7 @@ class FunctionalJudging:
             self.serde = store.saver.serde
             search.diagnosis.predictor.next_version = versions_like(store.saver)
             search.diagnosis.predictor.prune_whole = prunes_like(store.saver)
+            search.diagnosis.predictor.without_paths = lacks_paths(store.saver)
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
             if BY_TURNS in self.tally.wanted and (why := why_alone(store)):

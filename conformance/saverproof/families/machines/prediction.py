@@ -6,7 +6,7 @@ import inspect
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore
 from saverproof.mistakes.registry import opener
 from saverproof.programs.steps.definitions import OwnStep, Program
 from saverproof.programs.values import show
+from saverproof.savers.execution.driver import takes_task_path
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
 
@@ -40,6 +41,7 @@ _TO_OPEN = 3
 """What it costs to open a saver and to look at it at the end, counted in steps."""
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 """Fields of a checkpoint that hold versions, which each saver makes in its own way."""
+_STORE_WRITES = ("put_writes", "aput_writes")
 _PRUNES = ("prune", "aprune")
 _DELETES = frozenset({"delete_thread", "adelete_thread"})
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -179,13 +181,15 @@ class Predictor:
 
     ``like`` are the trials of the saver under test. ``steps`` counts the steps that predictions
     took. ``next_version`` and ``prune_whole`` make versions and prune as the saver under test does,
-    where the contracts leave a choice.
+    where the contracts leave a choice. ``without_paths`` are its methods that take no task path:
+    which steps are legal depends on the paths.
     """
 
     like: Trials
     steps: int = 0
     next_version: Callable[[Any, Any, None], Any] | None = None
     prune_whole: Callable[[Any, str], None] | None = None
+    without_paths: frozenset[str] = frozenset()
     _classes: dict[tuple[str, ...], type[ReferenceSaver] | None] = field(default_factory=dict)
 
     def predict(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> ProgramRun | None:
@@ -245,7 +249,8 @@ class Predictor:
         key = tuple(each.name for each in mistakes)
         if key not in self._classes:
             savers = [each.saver for each in mistakes]
-            self._classes[key] = composed(savers, self.next_version, self.prune_whole)
+            saver = composed(savers, self.next_version, self.prune_whole)
+            self._classes[key] = saver and without_paths(saver, self.without_paths)
         return self._classes[key]
 
 
@@ -325,6 +330,27 @@ def _refusal_of_prune(*_: Any) -> Exception:
 def _refusal_of_runs(_: Any, run_ids: Sequence[str]) -> Exception:
     # What is judged takes either for a refusal: an empty id is no right one, deltas are not done.
     return ValueError("no run") if "" in run_ids else NotImplementedError("delta channels")
+
+
+def without_paths(saver: type[ReferenceSaver], methods: Collection[str]) -> type[ReferenceSaver]:
+    """Return a saver class of which these methods have no parameter for a task path."""
+
+    def without_path(method: Callable[..., Any]) -> Callable[..., Any]:
+        # Other methods of the class may still hand a path on.
+        def call(self: Any, config: Any, writes: Any, task_id: str, *path: str) -> Any:
+            return method(self, config, writes, task_id, *path)
+
+        return call
+
+    body = {name: without_path(getattr(saver, name)) for name in methods}
+    return type("WithoutPaths", (saver,), body) if body else saver
+
+
+def lacks_paths(saver: BaseCheckpointSaver[Any]) -> frozenset[str]:
+    """Return which of a saver's methods that store writes take no task path."""
+    return frozenset(
+        name for name in _STORE_WRITES if not takes_task_path(getattr(saver, name, None))
+    )
 
 
 def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
