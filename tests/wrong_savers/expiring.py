@@ -51,6 +51,15 @@ class Expiring(ReferenceSaver):
         self.forget_what_is_due()
         yield from super().list(config, **options)
 
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self.forget_what_is_due()
+        super().copy_thread(source_thread_id, target_thread_id)
+        copied = [part for part in self._parts() if part[0] == target_thread_id]
+        self.renew(self.renewed_by_copy(copied))
+
+    def renewed_by_copy(self, parts: list[StoredPart]) -> list[StoredPart]:
+        return parts
+
     def renewed_by_put(self, parts: list[StoredPart], new_versions: Any) -> list[StoredPart]:
         return parts
 
@@ -97,8 +106,12 @@ class Expiring(ReferenceSaver):
             for kind, stored in kinds.items():
                 for key in list(stored):
                     part = shelf.thread, shelf.ns, kind, key
-                    if self._now - used.get(part, self._now) > self.time_of(kind):
+                    if self._is_due(part):
                         del stored[key], used[part]
+
+    def _is_due(self, part: StoredPart) -> bool:
+        used = self.store.extra.setdefault("used", {})
+        return bool(self._now - used.get(part, self._now) > self.time_of(part[2]))
 
 
 @wrong(WHOLE, "pending writes expire before their checkpoint")
@@ -180,3 +193,59 @@ class TimeBeginsOnce(Expiring):
         for part in self._parts():
             began = (time for other, time in used.items() if other[0] == part[0])
             used.setdefault(part, min(began, default=self._now))
+
+
+@wrong(WHOLE, "a pending write begins the time of its namespace anew, and not that of subgraphs")
+class WritesRenewOneNamespace(Expiring):
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        self.forget_what_is_due()
+        ReferenceSaver.put_writes(self, config, writes, task_id, task_path)
+        ns = self._get_ns(config)
+        # What is written in a subgraph is a use of the thread.
+        self.renew([part for part in self.known(config) if ns or part[1] == ns])
+
+
+@wrong(STAY, "a pending write of a subgraph is no use of the waiting root")
+class SubgraphWritesRenewTheirNamespace(Expiring):
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        self.forget_what_is_due()
+        ReferenceSaver.put_writes(self, config, writes, task_id, task_path)
+        ns = self._get_ns(config)
+        self.renew([part for part in self.known(config) if not ns or part[1] == ns])
+
+
+@wrong(WHOLE, "each checkpoint has its own time, that of its descendants leaves it alone")
+class AncestorsExpire(Expiring):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        self.forget_what_is_due()
+        answer = ReferenceSaver.put(self, config, checkpoint, metadata, new_versions)
+        before = (config["configurable"].get("checkpoint_id"), self._get_ns(config))
+        kinds = "checkpoint", "writes"
+        self.renew(
+            [
+                part
+                for part in self.known(config)
+                if part[2] not in kinds or (part[3], part[1]) != before
+            ]
+        )
+        return answer
+
+
+@wrong(WHOLE, "a copy's checkpoints begin their time anew, its writes go on with the original's")
+class CopiesWritesWithTheirTime(Expiring):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        used = self.store.extra.setdefault("used", {})
+        super().copy_thread(source_thread_id, target_thread_id)
+        for thread, *part in list(used):
+            if thread == source_thread_id and part[1] == "writes":
+                used[target_thread_id, *part] = used[thread, *part]
+
+
+@wrong(WHOLE, "only `get_tuple` heeds the time: listings show what has expired")
+class ListsWhatHasExpired(Expiring):
+    def forget_what_is_due(self) -> None:
+        """Leave it to a job that comes at some time."""
+
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        due = all(self._is_due(part) for part in self.known(config))
+        return None if due else super().get_tuple(config)

@@ -56,7 +56,11 @@ class CheckContext:
 
     def call(self, operation: str, *arguments: Any, **named: Any) -> Any:
         """Call an operation ("get_tuple") through the API that is judged, and return its result."""
-        self.steps.append(operation)
+        return self.call_as(operation, operation, *arguments, **named)
+
+    def call_as(self, words: str, operation: str, *arguments: Any, **named: Any) -> Any:
+        """Call an operation as ``call`` does; the report tells the step in these words."""
+        self.steps.append(words)
         return self.store.drivers[0].invoke(operation, *arguments, **named)
 
     def agreed(self, times: int = 1) -> None:

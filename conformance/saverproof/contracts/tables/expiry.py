@@ -12,8 +12,9 @@ WHOLE_OR_NOT_AT_ALL = Contract(
     id="expiry/whole-or-not-at-all",
     level=Level.SHOULD,
     statement=(
-        "Nothing expires in part: a checkpoint that is still shown has all its values and pending "
-        "writes, and the checkpoints of the subgraphs that wait with it are still there."
+        "Nothing expires in part: a checkpoint that `get_tuple` or `list` still shows has all its "
+        "values, those of delta channels too, and pending writes, and the checkpoints of the "
+        "subgraphs that wait with it are still there."
     ),
     source=(
         "saverproof: `langgraph.pregel` takes what `get_tuple` shows for the state, and cannot see "

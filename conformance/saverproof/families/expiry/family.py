@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from saverproof.capability import Capability
 from saverproof.contracts.tables.expiry import TABLE, USED_THREADS_STAY, WHOLE_OR_NOT_AT_ALL
 from saverproof.errors import SaverproofError
 from saverproof.families.checks import CheckContext, CheckFamily, Disagreement
-from saverproof.families.expiry.thread import OTHER_TASK, StoredCheckpoint, Thread, words
+from saverproof.families.expiry.thread import OTHER_TASK, StoredCheckpoint, Thread, id_of, words
 
 PART = 0.6
 """The share of the time that passes at once: what is used in between is not due after two of them,
@@ -122,14 +123,67 @@ def _rest_after_a_write(thread: Thread) -> None:
 
 
 def _rest_of_a_subgraph(thread: Thread) -> None:
-    kept = thread.put(question="send it?")
-    below = thread.put(SUBGRAPH, draft="Dear Ada")
+    kept, below = _waits_in_a_subgraph(thread)
     thread.wait(PART)
     thread.read()
     thread.wait(PART)
+    _judge_with_subgraph(thread, kept, below)
+
+
+def _rest_of_a_subgraph_after_a_write(thread: Thread) -> None:
+    kept, below = _waits_in_a_subgraph(thread)
+    thread.wait(PART)
+    # An answer is stored with the root's checkpoint, and the subgraph goes on with it.
+    thread.write("__resume__", "yes")
+    thread.wait(PART)
+    _judge_with_subgraph(thread, kept, below)
+
+
+def _waits_in_a_subgraph(thread: Thread) -> tuple[StoredCheckpoint, StoredCheckpoint]:
+    return thread.put(question="send it?"), thread.put(SUBGRAPH, draft="Dear Ada")
+
+
+def _rest_of_a_delta_channel(thread: Thread) -> None:
+    if Capability.DELTA_HISTORY not in thread.context.plan.facts["capabilities"]:
+        return
+    # Whether the first checkpoint stays so long is seen elsewhere: a read may begin its time anew.
+    beside = thread.beside()
+    for each in (beside, thread):
+        each.put(turn=1)
+        each.write("log", "hello")
+    thread.wait(PART)
+    if beside.history(beside.put(turn=2, delta="log"), "log") != ["hello"]:
+        return
+    kept = thread.put(turn=2, delta="log")
+    thread.wait(PART)
+    # A read of the checkpoint may begin its time anew, and that of nothing else.
+    if thread.by_id(kept) is None:
+        return
+    shown = thread.history(kept, "log")
+    if shown == ["hello"]:
+        thread.context.agreed()
+    else:
+        thread.context.differed(
+            "a checkpoint is shown, and what its delta channel is rebuilt from has expired: log",
+            expected="log from the writes ['hello']",
+            observed=f"log from the writes {shown}",
+        )
+
+
+def _rest_of_a_copy(thread: Thread) -> None:
+    if Capability.COPY_THREAD not in thread.context.plan.facts["capabilities"]:
+        return
+    _question_and_answer(thread)
+    thread.wait(PART)
+    copy = thread.copied()
+    thread.wait(PART)
+    _judge_whole(copy, copy.latest[""])
+
+
+def _rest_in_listings(thread: Thread) -> None:
+    kept = _question_and_answer(thread)
+    thread.wait(3)
     _judge_whole(thread, kept)
-    if thread.read() is not None:
-        _judge_there(thread, below, SUBGRAPH, "a checkpoint is shown, and its subgraph's is gone")
 
 
 def _stays_for_its_time(thread: Thread) -> None:
@@ -162,6 +216,16 @@ def _stays_when_its_subgraph_is_put(thread: Thread) -> None:
     _judge_there(thread, kept, "", "a thread's subgraph was put within its time, and it is gone")
 
 
+def _stays_when_its_subgraph_is_written(thread: Thread) -> None:
+    kept, _ = _waits_in_a_subgraph(thread)
+    thread.wait(PART)
+    thread.write("__interrupt__", "waits for a person", ns=SUBGRAPH)
+    thread.wait(PART)
+    _judge_there(
+        thread, kept, "", "a thread's subgraph was written within its time, and it is gone"
+    )
+
+
 def _stays_when_read(thread: Thread) -> None:
     if not thread.expiry.renewed_by_reads:
         return
@@ -178,26 +242,31 @@ WHOLE = (
     _rest_after_a_read,
     _rest_after_a_write,
     _rest_of_a_subgraph,
+    _rest_of_a_subgraph_after_a_write,
+    _rest_of_a_delta_channel,
+    _rest_of_a_copy,
+    _rest_in_listings,
 )
 STAYING = (
     _stays_for_its_time,
     _stays_when_put,
     _stays_when_written,
     _stays_when_its_subgraph_is_put,
+    _stays_when_its_subgraph_is_written,
     _stays_when_read,
 )
 
 
 def _judge_whole(thread: Thread, kept: StoredCheckpoint) -> None:
-    """Compare what is shown of a checkpoint, as the latest and by its id, with what was put.
+    """Compare what is shown of a checkpoint, in each way to ask for it, with what was put.
 
     Where nothing is shown, nothing has expired in part, and nothing was looked at.
     """
     context = thread.context
-    latest = thread.read()
-    by_id = context.call("get_tuple", kept.config)
-    for shown in (latest, by_id):
-        if shown is None or shown.config["configurable"]["checkpoint_id"] != _id_of(kept):
+    # The listing comes first: a read may begin the checkpoint's time anew.
+    listed, latest, by_id = thread.listed(kept), thread.read(), thread.by_id(kept)
+    for shown in (latest, by_id, listed):
+        if shown is None or id_of(shown) != kept.id:
             continue
         if lost := kept.lacks(shown):
             context.differed(
@@ -207,6 +276,18 @@ def _judge_whole(thread: Thread, kept: StoredCheckpoint) -> None:
             )
             return
         context.agreed()
+    if listed is not None and by_id is None:
+        context.differed(
+            "`list` shows a checkpoint that has expired for `get_tuple`",
+            expected="the checkpoint from both, or from neither",
+            observed=f"checkpoint {kept.values} from `list` alone",
+        )
+
+
+def _judge_with_subgraph(thread: Thread, kept: StoredCheckpoint, below: StoredCheckpoint) -> None:
+    _judge_whole(thread, kept)
+    if thread.read() is not None:
+        _judge_there(thread, below, SUBGRAPH, "a checkpoint is shown, and its subgraph's is gone")
 
 
 def _judge_there(thread: Thread, kept: StoredCheckpoint, ns: str, otherwise: str) -> None:
@@ -215,10 +296,6 @@ def _judge_there(thread: Thread, kept: StoredCheckpoint, ns: str, otherwise: str
         thread.context.differed(otherwise, expected=f"checkpoint {kept.values}", observed="None")
     else:
         thread.context.agreed()
-
-
-def _id_of(kept: StoredCheckpoint) -> str:
-    return str(kept.config["configurable"]["checkpoint_id"])
 
 
 FAMILY = CheckFamily(

@@ -24,6 +24,10 @@ class StoredCheckpoint:
     values: dict[str, Any]
     writes: list[tuple[str, Any]] = field(default_factory=list)
 
+    @property
+    def id(self) -> str:
+        return str(self.config["configurable"]["checkpoint_id"])
+
     def lacks(self, shown: Any) -> dict[str, Any]:
         """Return what a tuple that is shown for it lacks."""
         values = shown.checkpoint["channel_values"]
@@ -43,47 +47,69 @@ class Thread:
     def __init__(self, context: CheckContext, expiry: Expiry, name: str) -> None:
         self.context = context
         self.expiry = expiry
+        self.short = name
         self.name = f"{context.store.workspace.name}-{name}"
         self.latest: dict[str, StoredCheckpoint] = {}
         self._versions: dict[str, dict[str, Any]] = {}
 
     def beside(self) -> Thread:
         """Return another thread of the same store."""
-        return Thread(self.context, self.expiry, f"{self.name}-beside")
+        return Thread(self.context, self.expiry, f"{self.short}-beside")
 
-    def put(self, ns: str = "", **changed: Any) -> StoredCheckpoint:
-        """Put a checkpoint in which these channels change, and the others stay as they are."""
+    def copied(self, ns: str = "") -> Thread:
+        """Copy the thread, and return the copy."""
+        copy = Thread(self.context, self.expiry, f"{self.short}-copy")
+        words = f"copy_thread({self.short!r}, {copy.short!r})"
+        self.context.call_as(words, "copy_thread", self.name, copy.name)
+        kept = self.latest[ns]
+        address = copy.address(ns, kept.id)
+        copy.latest[ns] = StoredCheckpoint(address, kept.values, kept.writes)
+        return copy
+
+    def put(self, ns: str = "", *, delta: str = "", **changed: Any) -> StoredCheckpoint:
+        """Put a checkpoint in which these channels change, and the others stay as they are.
+
+        The channel ``delta`` has a new version, and no value: it is rebuilt from writes.
+        """
         before = self.latest.get(ns)
         saver = self.context.saver
         versions = dict(self._versions.get(ns, {}))
         current = max(versions.values(), default=None)
-        new = dict.fromkeys(changed, saver.get_next_version(current, None))
+        named = [*changed, *filter(None, [delta])]
+        new = dict.fromkeys(named, saver.get_next_version(current, None))
         values = {**(before.values if before else {}), **changed}
+        checkpoint_id = str(uuid6())
         checkpoint = {
             "v": 4,
-            "id": str(uuid6()),
+            "id": checkpoint_id,
             "ts": AT,
             "channel_values": values,
             "channel_versions": versions | new,
             "versions_seen": {},
-            "updated_channels": sorted(changed),
+            "updated_channels": sorted(named),
         }
-        config = self.address(ns)
-        if before is not None:
-            config["configurable"]["checkpoint_id"] = before.config["configurable"]["checkpoint_id"]
+        config = self.address(ns, before.id if before else None)
         metadata = {"source": "loop", "step": len(versions), "parents": {}}
-        self.context.call("put", config, checkpoint, metadata, new)
+        told = [*(f"{name}={value!r}" for name, value in changed.items()), *filter(None, [delta])]
+        words = self._words("put", ns, *told)
+        self.context.call_as(words, "put", config, checkpoint, metadata, new)
         self._versions[ns] = versions | new
-        put = self.address(ns)
-        put["configurable"]["checkpoint_id"] = checkpoint["id"]
-        self.latest[ns] = StoredCheckpoint(put, values)
+        self.latest[ns] = StoredCheckpoint(self.address(ns, checkpoint_id), values)
         return self.latest[ns]
 
-    def write(self, channel: str, value: Any, task: str = TASK) -> None:
-        """Add a task's pending write to the newest checkpoint of the root."""
-        kept = self.latest[""]
-        self.context.call("put_writes", kept.config, [(channel, value)], task)
+    def write(self, channel: str, value: Any, task: str = TASK, ns: str = "") -> None:
+        """Add a task's pending write to the newest checkpoint of a namespace."""
+        kept, batch = self.latest[ns], [(channel, value)]
+        words = self._words("put_writes", ns, f"{channel}={value!r}")
+        self.context.call_as(words, "put_writes", kept.config, batch, task)
         kept.writes.append((channel, value))
+
+    def history(self, kept: StoredCheckpoint, channel: str) -> list[Any]:
+        """Return the values of the writes from which a checkpoint's delta channel is rebuilt."""
+        words = self._words("get_delta_channel_history", "", channel)
+        asked = {"config": kept.config, "channels": [channel]}
+        shown = self.context.call_as(words, "get_delta_channel_history", **asked)
+        return [value for _, _, value in shown[channel]["writes"]]
 
     def wait(self, share: float) -> None:
         """Let this share of the saver's time pass."""
@@ -93,11 +119,32 @@ class Thread:
 
     def read(self, ns: str = "") -> Any:
         """Return what is shown as the newest checkpoint; None if it has expired."""
-        return self.context.call("get_tuple", self.address(ns))
+        return self.context.call_as(self._words("get_tuple", ns), "get_tuple", self.address(ns))
 
-    def address(self, ns: str) -> dict[str, Any]:
-        """Return a config of the thread without a checkpoint."""
-        return {"configurable": {"thread_id": self.name, "checkpoint_ns": ns}}
+    def by_id(self, kept: StoredCheckpoint) -> Any:
+        """Return what is shown of a checkpoint by its id; None if it has expired."""
+        words = self._words("get_tuple", "", "by its id")
+        return self.context.call_as(words, "get_tuple", kept.config)
+
+    def listed(self, kept: StoredCheckpoint) -> Any:
+        """Return what a listing of the thread shows of a checkpoint; None if it has expired."""
+        self.context.steps.append(self._words("list", ""))
+        shown = self.context.store.drivers[0].list_tuples(self.address(""), {})
+        return next((each for each in shown if id_of(each) == kept.id), None)
+
+    def address(self, ns: str, checkpoint_id: str | None = None) -> dict[str, Any]:
+        """Return a config of the thread, of a checkpoint if an id is given."""
+        of_checkpoint = {} if checkpoint_id is None else {"checkpoint_id": checkpoint_id}
+        place = {"thread_id": self.name, "checkpoint_ns": ns}
+        return {"configurable": place | of_checkpoint}
+
+    def _words(self, operation: str, ns: str, *told: str) -> str:
+        return f"{operation}({', '.join([repr(self.short), repr(ns), *told])})"
+
+
+def id_of(shown: Any) -> str:
+    """Return the id of the checkpoint of a tuple."""
+    return str(shown.config["configurable"]["checkpoint_id"])
 
 
 def words(lost: Mapping[str, Any]) -> str:
