@@ -14,7 +14,9 @@ from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
 from saverproof.savers.targets.target import Target
 from tests.conformance.judging_support import facts_of, plan_of
+from tests.crowds.test_two_tables import IndexFromEnumerate, ReturnsInTheLoop
 from tests.crowds.two_tables import TwoTables, opened
+from tests.nights import by_night
 
 
 class WritesBackwards(TwoTables):
@@ -72,12 +74,9 @@ def test_a_mistake_that_right_runs_refute_is_not_told(
     assert contract in told
     assert set(told.values()) == {""}
     assert all(found.needs for found in outcome.handed)
-
-
-def test_what_a_refuted_mistake_alone_explained_is_left(tmp_path: Path) -> None:
-    outcome = outcome_of(OldestFirstIfMany, "identity", tmp_path)
+    # What that mistake alone explained is left.
     left = outcome.extra["differences"]["elsewhere"]
-    assert ["ordering/list-newest-first"] in [one["contracts"] for one in left]
+    assert [contract] in [one["contracts"] for one in left]
 
 
 def test_what_vanishes_without_the_needs_of_its_finding_is_explained(tmp_path: Path) -> None:
@@ -87,3 +86,26 @@ def test_what_vanishes_without_the_needs_of_its_finding_is_explained(tmp_path: P
     assert (found.contract, found.mistake) == ("pending-writes/namespace-defaults", "")
     assert not outcome.unsettled
     assert not outcome.extra["differences"]["elsewhere"]
+
+
+class FirstOfABatchAndBackwards(WritesOfTwoTasksBackwards, ReturnsInTheLoop): ...
+
+
+class IndexFromEnumerateAndBackwards(WritesOfTwoTasksBackwards, IndexFromEnumerate): ...
+
+
+@pytest.mark.parametrize(
+    ("saver", "contract"),
+    [
+        (FirstOfABatchAndBackwards, "pending-writes/complete"),
+        by_night(IndexFromEnumerateAndBackwards, "pending-writes/special-index"),
+    ],
+)
+def test_beside_a_refuted_mistake_another_flaw_is_all_that_is_told(
+    saver: type[TwoTables], contract: str, tmp_path: Path
+) -> None:
+    # What was found while the refuted mistake was believed is explained anew.
+    outcome = outcome_of(saver, "pending-writes", tmp_path)
+    assert [(one.contract, one.mistake_of) for one in outcome.findings] == [(contract, contract)]
+    assert {one.contract for one in outcome.handed} == {"ordering/writes-sorted"}
+    assert not outcome.unsettled

@@ -8,7 +8,7 @@ what a finding needs. A contract with an unsettled difference is not known to ho
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from saverproof.families.machines.differences import Account, Differences, calls_in
@@ -81,10 +81,12 @@ class Ledger(Differences):
         if not entry.left and entry in self.open:
             self.open.remove(entry)
 
-    def reopen(self) -> None:
-        """Take back what only predictions explained, since a mistake behind them was dropped."""
+    def reopen(self, is_shown: Callable[[ProgramRun, Breach], bool]) -> None:
+        """Take back all that was explained, but not what findings show by the very program."""
         self.open = [*self.entries]
+        self.elsewhere.clear()
         for entry in self.open:
+            entry.told = [breach for breach in entry.told if is_shown(entry.run, breach)]
             entry.left = entry.run.breaches
 
     def _count(self, entry: LedgerEntry, breaches: Iterable[Breach]) -> None:

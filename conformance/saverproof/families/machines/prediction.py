@@ -18,7 +18,14 @@ from saverproof.errors import SaverproofError
 from saverproof.families.machines.differences import calls_in
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.judging.answers import is_mapping, place
-from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.facts import (
+    WRITE_EXTRA,
+    WRITE_FOREIGN,
+    WRITE_MISSING,
+    WRITE_TWICE,
+    Difference,
+    Raised,
+)
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.reference.saver import ReferenceSaver
@@ -42,6 +49,8 @@ _TO_OPEN = 3
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 """Fields of a checkpoint that hold versions, which each saver makes in its own way."""
 _STORE_WRITES = ("put_writes", "aput_writes")
+_AMONG_OTHERS = frozenset({WRITE_MISSING, WRITE_EXTRA, WRITE_TWICE, WRITE_FOREIGN})
+"""Facts about one write that are noted with all the writes shown."""
 _PRUNES = ("prune", "aprune")
 _DELETES = frozenset({"delete_thread", "adelete_thread"})
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -82,9 +91,22 @@ def _of_difference(difference: Difference) -> Signature:
         difference.address,
         difference.cause,
         None if write is None else (write.task, write.index, write.channel),
-        "" if difference.detail in _OF_VERSIONS else _said(difference.observed),
+        _observed(difference),
         tuple(sorted(map(repr, map(_of_difference, difference.explains)))),
     )
+
+
+def _observed(difference: Difference) -> Hashable:
+    """Return what was seen, as comparable data.
+
+    Beside a missing or an extra write, the others are compared in any order. Another difference
+    says that their order is wrong, if it can be known.
+    """
+    if difference.detail in _OF_VERSIONS:
+        return ""
+    if difference.kind in _AMONG_OTHERS:
+        return tuple(sorted(map(_said, difference.observed)))
+    return _said(difference.observed)
 
 
 def _said(value: Any) -> str:

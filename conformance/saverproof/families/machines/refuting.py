@@ -54,10 +54,14 @@ class Refuting:
 
 
 def drop(diagnosis: Diagnosis, refuted: Collection[Mistake]) -> None:
-    """Drop chosen mistakes that right runs refute: they predict nothing any more."""
+    """Drop chosen mistakes that right runs refute: they predict nothing any more, and are not
+    chosen again. What no mistake predicted beside them may be predicted by one now.
+    """
     diagnosis.found = [each for each in diagnosis.found if each.mistake not in refuted]
+    diagnosis.pool = [each for each in diagnosis.pool if each not in refuted]
     memory = diagnosis.memory
     memory.found = [each for each in memory.found if each.mistake not in refuted]
+    memory.in_vain.clear()
 
 
 def _refuted_by(run: ProgramRun, diagnosis: Diagnosis) -> set[Mistake]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from saverproof.families.machines.differences import calls_in
 from saverproof.families.machines.following import Following
 from saverproof.families.machines.ledger import LedgerEntry
-from saverproof.families.machines.prediction import compare
+from saverproof.families.machines.prediction import compare, signature
 from saverproof.families.machines.refuting import drop
 from saverproof.families.machines.showing import STEPS_TO_BLAME
 from saverproof.families.machines.trials import ProgramRun
@@ -22,6 +22,10 @@ search may take a run.
 """
 _LAST_ALLOWANCE = 8_000
 """The most calls that may be spent at the end of an item on differences that are not settled."""
+_MOST_ROUNDS = 3
+"""The most times that refuted mistakes are dropped, and what they explained is settled anew. What
+is chosen in their place may be refuted as well; that this happens twice is rare.
+"""
 
 
 class ProgramSearch(Following):
@@ -56,26 +60,59 @@ class ProgramSearch(Following):
             self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
 
     def drop_what_is_refuted(self) -> None:
-        """Drop the mistakes that right runs refute. What they explained follows from a finding only
-        if it vanishes without what that finding needs; else it is unsettled.
+        """Drop the mistakes that right runs refute, and settle what they explained anew: by other
+        mistakes, or by what vanishes without the needs of a finding. The rest is unsettled.
         """
-        refuted = self.refuting.refuted(self.diagnosis)
-        if not refuted:
-            return
-        drop(self.diagnosis, refuted)
-        self.stands.clear()
-        with self.trials.patience.following_up(self.trials.calls):
-            self.found = {name: self._by_itself(one) for name, one in self.found.items()}
-            self.handed = {name: self._by_itself(one) for name, one in self.handed.items()}
-            self.further = [self._by_itself(one) for one in self.further]
-            self.ledger.reopen()
-            for entry in [*self.ledger.open]:
-                self._weigh(entry)
+        for _ in range(_MOST_ROUNDS):
+            refuted = self.refuting.refuted(self.diagnosis)
+            if not refuted:
+                return
+            drop(self.diagnosis, refuted)
+            self.stands.clear()
+            with self.trials.patience.following_up(self.trials.calls):
+                self._explain_anew()
+                self._settle_the_rest()
+
+    def _explain_anew(self) -> None:
+        """Look again at all that was explained, after a mistake was dropped."""
+        self.lately.clear()
+        # First of all: if patience ends below, all that is not looked at again is unsettled.
+        self.ledger.reopen(self.is_shown)
+        told = [
+            self._by_itself(one)
+            for one in (*self.found.values(), *self.further)
+            if not self._is_predicted(one)
+        ]
+        self.handed = {
+            name: self._by_itself(one)
+            for name, one in self.handed.items()
+            if not self._is_predicted(one)
+        }
+        self.found, self.further = {}, []
+        for one in told:
+            if self.found.setdefault(one.contract, one) is not one:
+                self.further.append(one)
+        for entry in [*self.ledger.open]:
+            self._weigh(entry)
+
+    def _is_predicted(self, violation: Violation) -> bool:
+        """Return whether the mistakes that are left predict a violation which none of them is told
+        of.
+        """
+        if violation.mistake is not None and self._stands(violation.mistake):
+            return False
+        run = self._replay(violation.program)
+        target = signature(violation.breach)
+        return target in map(signature, self.diagnosis.compare(run).predicted)
+
+    def _stands(self, mistake: Mistake) -> bool:
+        """Return whether a mistake, or the one that has replaced it, was not dropped."""
+        return self.diagnosis.standing_for(mistake) in self.diagnosis.mistakes
 
     def _by_itself(self, violation: Violation) -> Violation:
         """Return a violation without its mistake, if that was dropped, and with what it needs."""
         mistake = violation.mistake
-        if mistake is None or self.diagnosis.standing_for(mistake) in self.diagnosis.mistakes:
+        if mistake is None or self._stands(mistake):
             return violation
         needs = self._needs(violation.program, violation.breach)
         return replace(violation, mistake=None, needs=needs)
