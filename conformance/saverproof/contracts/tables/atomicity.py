@@ -13,9 +13,9 @@ _LOADS = (
 ALL_OR_NOTHING = Contract(
     id="atomicity/all-or-nothing",
     statement=(
-        "An operation that raised left nothing, seen by the same saver, by a fresh one and by "
-        "a second connection; where only the acknowledgement was lost, it left all of it or "
-        "nothing; prune and delete_for_runs are judged thread by thread."
+        "An operation that raised left nothing or all of what it stores, and never a part, seen by "
+        "the same saver, by a fresh one and by a second connection; prune and delete_for_runs are "
+        "judged thread by thread."
     ),
     source=f"{_LOADS} takes a part of a batch for a finished task",
     wrong="each row is committed by itself",
