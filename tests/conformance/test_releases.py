@@ -146,6 +146,11 @@ def test_releases_that_are_of_no_saver_are_refused() -> None:
             "previous",
             "found previous, but no distribution is installed for kept; ",
         ),
+        (
+            [facts() | {"durable": False}],
+            "langgraph==0.6",
+            "found langgraph==0.6, but what kept stores is gone with its process; ",
+        ),
     ):
         with pytest.raises(ReleaseError, match=f"^--saver-upgrade-from: {re.escape(expected)}"):
             with_older_releases(given, [text])

@@ -19,7 +19,8 @@ def with_older_releases(savers: Sequence[Facts], texts: Sequence[str]) -> tuple[
     """Return the savers' facts, with the older releases of each that were asked for.
 
     Raises:
-        ReleaseError: a release is of none of these savers, or cannot be installed.
+        ReleaseError: a release is of none of these savers, or cannot be installed, or none of them
+            keeps anything for LangGraph's.
     """
     try:
         asked = {text: requested(text) for text in dict.fromkeys(texts)}
@@ -36,6 +37,12 @@ def _check_is_of_one(text: str, asked: Requested, savers: Iterable[Facts]) -> No
         raise ReleaseError(
             f"found {text}, but no distribution is installed for {', '.join(without)}; "
             "expected DISTRIBUTION==VERSION"
+        )
+    if asked.is_of_langgraph and not any(facts["durable"] for facts in savers):
+        names = ", ".join(facts["name"] for facts in savers)
+        raise ReleaseError(
+            f"found {text}, but what {names} stores is gone with its process; "
+            "expected a durable saver"
         )
     there = sorted({str(facts["distribution"]) for facts in savers if facts["distribution"]})
     if not asked.is_of_langgraph and not any(map(asked.is_of, there)):
