@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import saverproof.mistakes  # noqa: F401 - registers the functional ones
 from tests.wrong_savers import (
+    behind,
     blobs,
     concurrency,
     cost,
@@ -41,6 +42,7 @@ from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 __all__ = [
     "WRONG",
     "WrongSaver",
+    "behind",
     "blobs",
     "concurrency",
     "cost",

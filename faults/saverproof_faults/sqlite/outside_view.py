@@ -54,16 +54,17 @@ def write_locked(path: str) -> bool:
         return _write_locked(connection)
 
 
-def commit_elsewhere(path: str) -> None:
+def commit_elsewhere(path: str, patience_s: float = 0) -> None:
     """Commit a transaction that changes nothing, as another process may at any time.
 
     A connection that kept a reading transaction open sees an old state from then on. A damaged file
     takes no commit, and is left as it is.
 
     Raises:
-        sqlite3.OperationalError: the file is locked.
+        sqlite3.OperationalError: the file is still locked after ``patience_s`` seconds.
     """
     with raw.connection(path) as connection:
+        connection.execute(f"PRAGMA busy_timeout = {patience_s * 1_000:.0f}")
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             connection.execute(f"PRAGMA user_version = {version}")

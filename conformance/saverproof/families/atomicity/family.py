@@ -27,7 +27,7 @@ from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.reporting import finding
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
-from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept
+from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept, swept_later
 from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, SURVIVES, USABLE
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.drivers import declared, nothing_passed
@@ -188,6 +188,7 @@ class AtomicityJudging:
                     bench.renew()
                 continue
             sweeps.append(sweep)
+            sweeps += self._later(bench, sweep, stack)
             self.record.beat(bench.calls)
         if all(sweep.scenario.makes_the_store for sweep in sweeps):
             # What can be opened and refuses all else is not judged.
@@ -198,6 +199,17 @@ class AtomicityJudging:
         for operation in failing.keys() - {sweep.scenario.operation for sweep in sweeps}:
             self.tally.not_answered(self.tally.wanted, failing[operation])
         return sweeps
+
+    def _later(self, bench: FaultBench, sweep: FaultSweep, stack: ExitStack) -> list[FaultSweep]:
+        """Return the sweep of what the saver does after it has returned, if it does anything."""
+        try:
+            later = bench.on_worker(partial(swept_later, sweep, stack))
+        except (NoCleanRunError, OpeningError, UnansweredError) as problem:
+            self.tally.note(f"not judged until the saver is closed: {problem}")
+            if isinstance(problem, UnansweredError):
+                bench.renew()
+            return []
+        return [] if later is None else [later]
 
     def _sweep(self, bench: FaultBench, sweeps: list[FaultSweep], effort: FaultEffort) -> None:
         slow = self.plan.facts["opens_ms"] >= SLOW_TO_OPEN_MS

@@ -124,7 +124,7 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
         store = PreparedStore(settled, workspace.path, databases)
         # What is elsewhere is not copied with the files.
         elsewhere = target.keeps_elsewhere or ids or _leads_back(workspace.path)
-        if elsewhere or not _same(store, before, bench):
+        if elsewhere or not _is_in_its_files(store, workspace, before, bench):
             store = PreparedStore(settled, None, databases)
         yield store
 
@@ -135,14 +135,25 @@ def _leads_back(folder: Path) -> bool:
     return any(link.is_absolute() for link in links)
 
 
-def _same(store: PreparedStore, before: Snapshot, bench: FaultBench) -> bool:
-    """Return whether a saver on a copy of the files shows the same as on the original."""
-    target, loop = bench.target, bench.loop
-    with (
-        placed(store, target, bench.folder) as workspace,
-        opened(target, workspace, loop) as saver,
-    ):
-        return snapshot(driver_of(saver, bench.api, loop), _everything(store.settled)) == before
+def _is_in_its_files(
+    store: PreparedStore, original: Workspace, before: Snapshot, bench: FaultBench
+) -> bool:
+    """Return whether a saver on a copy of the files shows the same as one on the original.
+
+    What was written in the background was perhaps not yet there ``before`` the saver was closed.
+    """
+    with placed(store, bench.target, bench.folder) as workspace:
+        copied = _shown(store, workspace, bench)
+    if copied == before:
+        return True
+    put = {call.key for call in store.settled.start if call.key is not None}
+    return put <= copied.keys() and copied == _shown(store, original, bench)
+
+
+def _shown(store: PreparedStore, workspace: Workspace, bench: FaultBench) -> Snapshot:
+    with opened(bench.target, workspace, bench.loop) as saver:
+        driver = driver_of(saver, bench.api, bench.loop)
+        return snapshot(driver, _everything(store.settled))
 
 
 def _everything(settled: ScenarioCalls) -> Wanted:

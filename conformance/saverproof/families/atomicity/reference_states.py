@@ -64,6 +64,13 @@ class References:
         fresh = self.shows(Viewpoint.FRESH) and viewpoint is not Viewpoint.OWN
         return Viewpoint.FRESH if fresh else Viewpoint.OWN
 
+    def differ(self, viewpoint: Viewpoint) -> bool:
+        """Return whether the clean runs show there that the operation makes a difference."""
+        if not self.shows(viewpoint):
+            return False
+        seen = self.states(self.after.snapshots[viewpoint], viewpoint)
+        return any(state is not ReferenceStates.SAME for state in seen.values())
+
     def shows(self, viewpoint: Viewpoint) -> bool:
         """Return whether both clean runs have a look at ``viewpoint``."""
         return viewpoint in self.before.snapshots and viewpoint in self.after.snapshots

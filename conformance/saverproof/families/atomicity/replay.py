@@ -77,7 +77,8 @@ def _read(data: object) -> tuple[FaultScenario, Injection | None]:
     *start, step = program
     fault = data["fault"]
     injection = None if fault is None else Injection.from_data(fault)
-    return FaultScenario("as recorded", tuple(start), step), injection
+    closed = bool(data.get("closed"))
+    return FaultScenario("as recorded", tuple(start), step, closed=closed), injection
 
 
 def read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]:

@@ -46,6 +46,8 @@ def finding(
     if injection is not None:
         steps.insert(-1, f"fault: {injection.describe()}")
     steps[-1] += f"  -> {_ending(found)}"
+    if scenario.closed:
+        steps.append("close the saver, still under the fault")
     others = f"; likewise {', '.join(likewise)}" if likewise else ""
     return Finding(
         contract=found.contract,
@@ -58,6 +60,7 @@ def finding(
         program={
             "program": to_json((*scenario.start, scenario.step)),
             "fault": None if injection is None else injection.as_data(),
+            **({"closed": True} if scenario.closed else {}),
         },
         reproducer=text,
     )

@@ -21,6 +21,8 @@ class FaultScenario:
     start: steps.Program
     step: steps.Step
     needs: frozenset[str] = frozenset()
+    closed: bool = False
+    """Whether the saver is closed before anybody looks, since it writes after it has returned."""
 
     @property
     def operation(self) -> str:

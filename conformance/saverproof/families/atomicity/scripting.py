@@ -31,7 +31,8 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     """Return the source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
     scenario, injection = found.sweep.scenario, found.injection
-    if opening is None or injection is None:
+    # A script's faults end with the call, before its saver is closed.
+    if opening is None or injection is None or scenario.closed:
         return ""
     calls = CallSource(api, opening.managed)
     methods = saver_methods(target, (scenario.step,), calls)

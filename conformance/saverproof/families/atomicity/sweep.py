@@ -23,9 +23,12 @@ from saverproof.families.atomicity.server import DEATHS
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.verdicts import (
     CANCELLED,
+    LATE,
     LOST_CONNECTION,
+    PREVIOUS,
     SILENT,
     USABLE,
+    WHOLE,
     FaultVerdict,
     broken,
 )
@@ -39,6 +42,10 @@ seldom take it. A saver may treat each as an error of its own.
 """
 
 
+_OF_OPERATIONS = frozenset({WHOLE, LATE, USABLE, LOST_CONNECTION, PREVIOUS, CANCELLED})
+"""What nothing can be said of where a fault may have struck after the operation."""
+
+
 @dataclass(slots=True)
 class CleanRun:
     """What the operation passed in its clean run."""
@@ -48,6 +55,8 @@ class CleanRun:
     values: int = 0
     changes: bool = False
     """Whether a layer saw the operation change files."""
+    leaves_all: bool = False
+    """Whether the operation returned, and was seen to change no file and to tell no server."""
     unseen: bool = False
     """Whether files changed, although no layer saw a call that changed them."""
     unseen_writes: str = ""
@@ -97,6 +106,8 @@ class FaultSweep:
     def verdict(self, injection: Injection, observation: TrialObservation) -> FaultVerdict:
         """Return the verdict on the observation."""
         verdict = self.judge.judge(observation)
+        if self.scenario.closed:
+            return _of_later(verdict)
         if injection.plan is not None and injection.plan.fault in DEATHS:
             verdict = self.earlier.judge(injection.plan.fault, observation, verdict)
         if verdict.contract is not None and injection.kind == "cancellation":
@@ -140,22 +151,45 @@ def swept(
     after = _clean(bench, scenario, store, lambda trial: _count(trial, counted))
     before = after
     if not scenario.is_setup:
-        before = _clean(bench, scenario, store, lambda _: None)
-        _clean(bench, scenario, store, lambda trial: _count_values(trial, counted))
+        before = _clean(bench, scenario, store, FaultTrial.settle)
+        if not scenario.closed:
+            _clean(bench, scenario, store, lambda trial: _count_values(trial, counted))
     references = References(scenario, before, after)
     judge = FaultJudge(references)
-    found = injections(counted.places, counted.cancellations, counted.values)
+    cancellations = () if scenario.closed else counted.cancellations
+    found = injections(counted.places, cancellations, counted.values)
     if scenario.makes_the_store:
         # No table is there yet on which a trigger could be.
         found = [injection for injection in found if injection.name != Fault.TRIGGER_ABORT]
     if not scenario.is_setup:
-        found += interruptions(counted.places.calls) if bench.api == "sync" else []
         found += [Injection()] if bench.losing else []
+    if not scenario.is_setup and not scenario.closed:
+        found += interruptions(counted.places.calls) if bench.api == "sync" else []
         found += [SESSIONS_ENDED] if bench.server is not None else []
     if also_lasting:
         found += lasting(tuple(found), counted.places.calls)
     unstored, earlier = _unstored(references, judge), EarlierCalls(bench, store, references)
     return FaultSweep(bench, scenario, store, references, judge, counted, found, unstored, earlier)
+
+
+def swept_later(sweep: FaultSweep, stack: ExitStack) -> FaultSweep | None:
+    """Prepare the same scenario for a saver that writes after the operation has returned: it is
+    closed before anyone looks, and can fail until then. Return None if it writes nothing then.
+
+    Raises:
+        NoCleanRunError: the scenario does not work without faults.
+        OpeningError: the saver could not be opened.
+    """
+    bench, scenario = sweep.bench, replace(sweep.scenario, closed=True)
+    if not sweep.counted.leaves_all or scenario.is_setup or not bench.fresh:
+        return None
+    later = swept(bench, scenario, stack, also_lasting=False)
+    if not later.references.differ(Viewpoint.FRESH):
+        return None
+    open_ = sweep.references
+    if open_.shows(Viewpoint.FRESH) and not open_.differ(Viewpoint.FRESH):
+        sweep.clean = sweep.clean or _UNSEEN
+    return later
 
 
 def _clean(
@@ -190,6 +224,7 @@ def _count(trial: FaultTrial, counted: CleanRun) -> None:
     held = trial.bench.files is not None and not trial.is_setup
     counted.changes = held and changes_files(found.places)
     counted.unseen = held and changed and not counted.changes
+    counted.leaves_all = not changed and not found.places.sends
 
 
 def _count_values(trial: FaultTrial, counted: CleanRun) -> None:
@@ -207,6 +242,23 @@ def _awaits(trial: FaultTrial) -> tuple[Plan, ...]:
     clean = trial.bench.loop.run(count_awaits(operation))
     trial.observation.ended(clean.error)
     return clean.plans()
+
+
+_UNSEEN = broken(
+    SILENT,
+    "it returned, and nobody sees it before the saver is closed",
+    "all of it stored when the call returns",
+    "nothing of it",
+)
+
+
+def _of_later(verdict: FaultVerdict) -> FaultVerdict:
+    """Return the verdict on an operation and the closing of its saver, which may fail as well: all
+    that counts is whether something is lost that was acknowledged.
+    """
+    if verdict.contract == SILENT or verdict.outcome == "not-fired":
+        return verdict
+    return FaultVerdict("clean", unseen=_OF_OPERATIONS)
 
 
 def _unstored(references: References, judge: FaultJudge) -> FaultVerdict | None:

@@ -22,6 +22,8 @@ from saverproof.savers.targets.opening import opened
 from saverproof.savers.workspace import Workspace
 from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
 
+_SOON_S = 2.0
+"""Seconds within which a write in the background ends, which takes some milliseconds."""
 Wrong = Callable[[TrialObservation], bool]
 """Whether what was seen so far is enough to say that something is wrong."""
 
@@ -138,7 +140,14 @@ class FaultTrial:
             self.bench.seconds += time.perf_counter() - started
 
     def settle(self) -> None:
-        """Wait until work that the saver handed to threads is done."""
+        """Wait until work that the saver handed to threads is done; one that writes later is
+        closed.
+        """
+        self._drain()
+        if self.scenario.closed:
+            self._close(self._stack)
+
+    def _drain(self) -> None:
         self.bench.worker.say("waiting for work that was handed to threads")
         self.bench.loop.run(self.bench.injector.drain())
 
@@ -190,9 +199,11 @@ class FaultTrial:
         """
         observation, settled = self.observation, self.store.settled
         known = self._paths and observation.changed == () and not observation.transactions
-        if known and not self.reference and not self.is_setup:
-            for path in self._paths.values():
-                commit_elsewhere(path)
+        if known and self._driver is not None and not self.reference:
+            for name, path in self._paths.items():
+                # The lock was free: who has it now works in the background, and is soon done.
+                if call_quietly(partial(commit_elsewhere, path, _SOON_S)) is not None:
+                    observation.locked += (name,)
         elif self.bench.fresh:
             observation.snapshots[Viewpoint.FRESH] = self._freshly(
                 workspace, self._all, settled.elsewhere
@@ -214,6 +225,7 @@ class FaultTrial:
         observation.retry = OperationEnding.of(error)
         if error is not None:
             observation.problems["the same call again"] = describe(error)
+        self._drain()
         self._own(Viewpoint.RETRIED, Wanted(self.store.latest, self._threads))
 
     def _own(self, viewpoint: Viewpoint, wanted: Wanted) -> None:
@@ -226,6 +238,7 @@ class FaultTrial:
             error = call_quietly(partial(self._do, call))
             if error is not None:
                 self.observation.problems.setdefault(what, describe(error))
+        self._drain()
 
     def _freshly(
         self, workspace: Workspace, wanted: Wanted, then: tuple[SettledCall, ...]

@@ -55,7 +55,10 @@ class _Look:
     def one_after_the_other(self, first: Workspace, second: Workspace) -> str | None:
         """Test with only one workspace open at a time; return what is shared, or None."""
         with self._prober(first) as own:
-            before = self._written(own)
+            self._write(own)
+        # What is written in the background is there once the saver was closed.
+        with self._prober(first) as own:
+            before = self._all_of(own)
         with self._prober(second) as other:
             if shown := self._shown(other):
                 return shown
@@ -68,7 +71,8 @@ class _Look:
         Return what is shared, or None.
         """
         with self._prober(first) as own, self._prober(second) as other:
-            before = self._written(own)
+            self._write(own)
+            before = self._all_of(own)
             return self._shown(other) or self._changed(own, before)
 
     @contextmanager
@@ -76,14 +80,13 @@ class _Look:
         with opened(self._target, workspace, self._loop) as saver:
             yield Prober(saver, self._loop, self._stage)
 
-    def _written(self, own: Prober) -> str:
-        """Write the thread, and return what the saver shows of it."""
+    def _write(self, own: Prober) -> None:
+        """Write the thread."""
         first = put_arguments(own.saver, self._thread)
         self._puts = [first, put_arguments(own.saver, self._thread, first[1]["id"])]
         for put in self._puts:
             self._try(own, "put", *put)
         self._try(own, "put_writes", self._latest, [(CHANNEL, VALUE)], "probe-task")
-        return self._all_of(own)
 
     @property
     def _latest(self) -> dict[str, Any]:
