@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.concurrency_support import blamed, judged
 from tests.conformance.test_concurrency_selftest import FOR
+from tests.nights import by_night
 
 from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import (
@@ -27,7 +28,7 @@ NOTHING_MORE = SceneEffort(shared=12, instances=1, processes=1, races=0)
     [
         ("forgetful", set(), "pending-writes/complete"),
         ("torn", {THREADS}, "pending-writes/complete"),
-        ("repeating", set(), "identity/list-selects"),
+        by_night("repeating", set(), "identity/list-selects"),
         ("repeating_and_losing", {THREADS}, "identity/list-selects"),
         ("cut_short", set(), "upsert/regular-write-first-wins"),
     ],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.concurrency_support import BUNDLED, blamed, facts_of, judged, the
+from tests.nights import by_night
 
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.contract_ids import THREADS
@@ -19,7 +20,7 @@ ALONE = SceneEffort(shared=1, instances=0, processes=0, races=0)
 HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", [by_night("sync"), "async"])
 def test_a_saver_that_keeps_nothing_answers_with_what_is(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,7 +31,7 @@ def test_a_saver_that_keeps_nothing_answers_with_what_is(
     assert outcome.checked[THREADS] >= few.checked[THREADS] + 12
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_what_a_slow_read_leaves_behind_is_told_and_played_again(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.nights import by_night
 from tests.waiting import PATIENCE_S, eventually, left_of
 
 from saverproof.process import fork_server
@@ -54,7 +55,7 @@ def makes_trials(run: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [by_night(signal.SIGINT), signal.SIGTERM, signal.SIGKILL])
 def test_a_run_that_is_ended_leaves_no_process(how: signal.Signals, tmp_path: Path) -> None:
     with killing(tmp_path) as (run, temporary):
         children = psutil.Process(run.pid).children(recursive=True)

@@ -106,8 +106,10 @@ def steps_run(project: Path, *options: str) -> tuple[int, str]:
     return 0, output
 
 
+@pytest.mark.nightly
 def test_it_is_green_for_the_bundled_saver(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     init("copied_savers:SqliteSaver", monkeypatch)
+    # Its steps are run by day for the wrong saver, and what it judges by the README's command.
     # A family of each kind, by programs, graphs, faults and kills, through one API: what the other
     # shows of this saver, the tests of these families see.
     few = "--saver-families=upsert,graph,atomicity,durability"

@@ -150,7 +150,9 @@ class Looking(SaverMachine):
         self.saver.get_tuple({"configurable": {"thread_id": "a"}})
 
 
-@DRIVERS
+@pytest.mark.parametrize(
+    "driver", [by_random_driver, pytest.param(by_hypothesis, marks=pytest.mark.nightly)]
+)
 def test_a_rule_is_not_blamed_for_what_shows_without_it(driver: Driver) -> None:
     driver(derived(Looking))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.nights import by_night
 
 from saverproof.families.registry import judged
 from saverproof.mistakes.deletion import DeleteLeavesEarlyWrites, DeleteLeavesWrites
@@ -56,7 +57,7 @@ def causes(saver: Any, folder: Path) -> set[str]:
     return {found.mistake_of for found in outcome.findings}
 
 
-@pytest.mark.parametrize("saver", [LeavesWrites, LeavesEarlyWrites])
+@pytest.mark.parametrize("saver", [LeavesWrites, by_night(LeavesEarlyWrites)])
 def test_what_both_leave_behind_has_one_cause(saver: Any, tmp_path: Path) -> None:
     assert causes(saver, tmp_path) == {GHOSTS}
 

@@ -32,7 +32,8 @@ def leaving(workspace):
     with SqliteSaver.open(workspace.path / "checkpoints.db") as saver:
         yield saver
 '''
-ONLY = "interface/complete,pending-writes/complete,durability/acknowledged-survives"
+PROGRAMS = "interface/complete,pending-writes/complete"
+KILLS = "durability/acknowledged-survives"
 
 
 @pytest.fixture
@@ -42,11 +43,13 @@ def temporary() -> Iterator[Path]:
         yield Path(name)
 
 
-def files_made(folder: Path, temporary: Path) -> list[Path]:
-    """Judge the saver, and return the files that it made in the temporary folder."""
+def files_made(folder: Path, temporary: Path, only: str) -> list[Path]:
+    """Judge the saver by ``only`` some contracts; return the files that it made in the temporary
+    folder.
+    """
     (folder / "leaving.py").write_text(SAVER)
     locks = folder / "locks"
-    options = ["--saver=leaving.py:leaving", "--saver-api=sync", f"--saver-contracts={ONLY}"]
+    options = ["--saver=leaving.py:leaving", "--saver-api=sync", f"--saver-contracts={only}"]
     ours = ("PYTEST", "SAVERPROOF")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     run = subprocess.run(
@@ -70,7 +73,7 @@ def files_made(folder: Path, temporary: Path) -> list[Path]:
 
 
 def test_what_a_saver_leaves_behind_goes_with_the_run(tmp_path: Path, temporary: Path) -> None:
-    made = files_made(tmp_path, temporary)
+    made = files_made(tmp_path, temporary, f"{PROGRAMS},{KILLS}")
     assert all(path.is_relative_to(temporary) for path in made)
     # One for the probe; all that is judged is in the other, killed processes included.
     assert len({path.parent for path in made}) == 2
@@ -81,4 +84,4 @@ def test_a_folder_with_a_long_name_is_used_as_it_is(tmp_path: Path, temporary: P
     # A saver's socket in a folder of its own below it could not be opened.
     long = temporary / ("x" * 40)
     long.mkdir()
-    assert {path.parent for path in files_made(tmp_path, long)} == {long}
+    assert {path.parent for path in files_made(tmp_path, long, PROGRAMS)} == {long}

@@ -77,6 +77,7 @@ def test_of_several_mistakes_none_is_lost(names: tuple[str, ...]) -> None:
     assert_rightly_told(crowd(names))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("names", PAIRS[:1], ids=" + ".join)
 def test_mending_in_the_order_of_the_report_comes_to_an_end(names: tuple[str, ...]) -> None:
     mending = mend(crowd(names))

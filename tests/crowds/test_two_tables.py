@@ -247,7 +247,7 @@ MIXED = "upsert/special-write-last-wins-mixed"
     [
         by_night(EachReplaced, REGULAR, "upsert"),
         (EachReplaced, REGULAR, "pending-writes"),
-        (EachReplacedWithItsTask, REGULAR, "pending-writes"),
+        by_night(EachReplacedWithItsTask, REGULAR, "pending-writes"),
         by_night(ReplacedIfAllAreSpecial, MIXED, "pending-writes"),
         (ReplacedIfAnyIsSpecial, MIXED, "pending-writes"),
         by_night(ReplacedIfTheFirstIsSpecial, MIXED, "pending-writes"),

@@ -186,7 +186,7 @@ def test_messages_are_lost_in_random_programs(
     ("kind", "contract"),
     [
         (ScansWithGlob, "isolation/hostile-identifiers"),
-        (ByArrival, "ordering/list-newest-first"),
+        by_night(ByArrival, "ordering/list-newest-first"),
     ],
 )
 def test_a_wrong_answer_is_blamed(

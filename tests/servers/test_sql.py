@@ -25,6 +25,7 @@ from saverproof_faults import Fault
 from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.test_atomicity import plan_for
+from tests.nights import by_night
 from tests.servers import mariadb_saver
 from tests.servers.postgres_savers import autocommitting, leaves_open, right, two_transactions
 
@@ -90,10 +91,14 @@ def test_where_no_trigger_can_be_put_the_report_says_so(
     assert "lock timeout" in note
 
 
-WRONG = [autocommitting, two_transactions, mariadb_saver.half_committing]
+WRONG = [
+    pytest.param(autocommitting, id="autocommitting"),
+    by_night(two_transactions, id="two-transactions"),
+    pytest.param(mariadb_saver.half_committing, id="half-committing"),
+]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
+@pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
