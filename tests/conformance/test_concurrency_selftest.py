@@ -19,7 +19,6 @@ from saverproof.families.concurrency.effort import SceneEffort
 MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
 BY_NIGHT = {
     "check-then-insert",
-    "deletion-in-two-transactions",
     "writes-read-and-written-back",
     "one-cursor-for-all",
     "read-in-two-steps",
