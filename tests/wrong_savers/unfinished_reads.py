@@ -242,3 +242,43 @@ class CancelledReadsRunOut(InSteps):
             raise
         self.used -= 1
         return found
+
+
+@wrong(
+    CANCELLED,
+    "a consumer that is cancelled between two items keeps one of five connections",
+    apis=("async",),
+)
+class CancelledConsumersRunOut(InSteps):
+    used = 0
+
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[Any]:
+        if self.used == 5:
+            raise sqlite3.OperationalError("no connection is free")
+        self.used += 1
+        try:
+            found = await self.asked(lambda: [*self.list(config, **options)])
+        except BaseException:
+            self.used -= 1
+            raise
+        for one in found:
+            yield one
+        self.used -= 1
+
+
+@wrong(
+    CANCELLED,
+    "closing a listing that is not at its end waits for what only its end would tell",
+    apis=("async",),
+    hangs=True,
+)
+class ListingsWaitWhenClosed(InSteps):
+    async def alist(self, config: Any, **options: Any) -> AsyncIterator[Any]:
+        ended = asyncio.Event()
+        try:
+            async for found in super().alist(config, **options):
+                yield found
+        except GeneratorExit:
+            await ended.wait()
+            raise
+        ended.set()

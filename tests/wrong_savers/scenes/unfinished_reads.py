@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,13 @@ def answers_around_failures(saver: Any, folder: Path) -> list[Any]:
 
 
 def answers_around_cancellations(saver: Any, folder: Path) -> list[Any]:
-    """Return what awaited reads answer that are cancelled, what they answer while each SELECT is
-    refused, and what they answer after that.
+    """Return what awaited reads answer that are cancelled, within a call or between two items, what
+    they answer while each SELECT is refused, and what they answer after that.
     """
     probe = prepared(Probe(opening(saver), folder, "sync"))
     reads = _async_reads(probe)
-    return _asked(probe, [lambda read=read: _cancelled(read()) for read in reads], reads)
+    cancelled = [lambda read=read: _cancelled(read()) for read in reads]
+    return _asked(probe, [*cancelled, lambda: _end_of(_cancelled_between_items(probe))], reads)
 
 
 def _asked(probe: Probe, unfinished: Any, reads: list[Callable[[], Any]]) -> list[Any]:
@@ -78,6 +80,15 @@ def _async_reads(probe: Probe) -> list[Callable[[], Coroutine[Any, Any, Any]]]:
         return [found async for found in probe.saver.alist(config)]
 
     return [lambda: probe.saver.aget_tuple(config), listed]
+
+
+async def _cancelled_between_items(probe: Probe) -> Any:
+    """List, and be cancelled before anything is done with the first item."""
+    with suppress(asyncio.CancelledError):
+        async with aclosing(probe.saver.alist(probe.config())) as listing:
+            async for _ in listing:
+                raise asyncio.CancelledError
+    return "cancelled"
 
 
 def _end_of(answer: Any) -> Any:

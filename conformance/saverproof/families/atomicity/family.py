@@ -127,7 +127,7 @@ class AtomicityJudging:
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
         suspends = any(sweep.counted.cancellations for sweep in sweeps)
-        if sweeps and self.plan.api == "async" and not suspends:
+        if sweeps and self.plan.api == "async" and not (suspends or tally.checked[CANCELLED]):
             tally.rule_out(CANCELLED, _NEVER_SUSPENDS)
         if record.local and not tally.checked[LOST_CONNECTION]:
             tally.rule_out(LOST_CONNECTION, _LOCAL)

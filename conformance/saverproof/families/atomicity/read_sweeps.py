@@ -27,6 +27,7 @@ from saverproof.programs.small import THREAD
 from saverproof.programs.steps.definitions import GetTuple, ListTuples
 from saverproof.savers.execution.settled_calls import awaiting, perform
 from saverproof.savers.execution.view import canonical, facts_of
+from saverproof.savers.targets.calling import BETWEEN_ITEMS
 from saverproof.savers.targets.opening import opened
 from saverproof.savers.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Places, Plan, count_awaits
@@ -102,7 +103,8 @@ class ReadTrial(FaultTrial):
         clean = self.bench.loop.run(count_awaits(operation))
         self.observation.ended(clean.error)
         self.answer = clean.value
-        return clean.plans()
+        # What its consumer does between two items is nothing that a read could answer wrongly.
+        return tuple(plan for plan in clean.plans() if plan.about != BETWEEN_ITEMS)
 
     @property
     def answered(self) -> list[str]:

@@ -5,7 +5,7 @@ No sweep looks at a saver after a read that failed, so that even one such read m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle, islice
 
 from saverproof.families.atomicity.bench import FaultBench
@@ -33,18 +33,17 @@ Sort = tuple[str, str]
 
 
 def reads_in_a_row(bench: FaultBench) -> list[FaultsInARow]:
-    """Return a program for each sort of fault for which both reads have a place: it fails in turn
-    at several of these places, and then again and again at one of them.
+    """Return a program for each sort of fault for which a read has a place: it fails in turn at
+    several of these places, and then again and again at one of them.
 
     Raises:
         UnansweredError: a call does not return although nothing fails.
         OpeningError: the saver could not be opened or closed.
     """
     places = [sorted_out(_passed(bench, number)) for number in range(len(_READS))]
+    sorts = dict.fromkeys(sort for one in places for sort in one)
     return [
-        _program([one[sort] for one in places])
-        for sort in places[0]
-        if all(sort in one for one in places)
+        _program({at: one[sort] for at, one in enumerate(places) if sort in one}) for sort in sorts
     ]
 
 
@@ -57,19 +56,19 @@ def _passed(bench: FaultBench, number: int) -> list[Injection]:
     return [*injections(trial.places, trial.cancellations, 0), *ended]
 
 
-def _program(found: Sequence[Sequence[Injection]]) -> FaultsInARow:
-    """Return the program; ``found`` are faults of one sort, for each of the reads."""
-    once = _taken_in_turn([thinned(places, _MOST_PLACES) for places in found])
-    again = cycle([(at, places[min(1, len(places) - 1)]) for at, places in enumerate(found)])
+def _program(found: Mapping[int, Sequence[Injection]]) -> FaultsInARow:
+    """Return the program; ``found`` are faults of one sort, by the position of their read."""
+    once = _taken_in_turn({at: thinned(places, _MOST_PLACES) for at, places in found.items()})
+    again = cycle([(at, places[min(1, len(places) - 1)]) for at, places in found.items()])
     taken = [*once, *islice(again, TIMES)]
     program = (*_START, *(_READS[at] for at, _ in taken))
     faults = {len(_START) + number: fault for number, (_, fault) in enumerate(taken)}
     return FaultsInARow(program, faults, least=1)
 
 
-def _taken_in_turn(found: Iterable[Sequence[Injection]]) -> Iterator[tuple[int, Injection]]:
+def _taken_in_turn(found: Mapping[int, Sequence[Injection]]) -> Iterator[tuple[int, Injection]]:
     """Yield each fault once, with the position of its read."""
-    for at, places in enumerate(found):
+    for at, places in found.items():
         # A single place comes often enough as it is.
         for injection in places if len(places) > 1 else ():
             yield at, injection

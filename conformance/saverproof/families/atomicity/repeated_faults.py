@@ -15,7 +15,8 @@ from saverproof.families.atomicity.scenarios import A_NEW_TASK, THE_SAME_ID
 from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.programs.small import THREAD, batch, checkpoint
 from saverproof.programs.steps.definitions import Program, Step
-from saverproof_faults import Event, Fault, Places
+from saverproof.savers.targets.calling import BETWEEN_ITEMS
+from saverproof_faults import Event, Fault, Places, Plan
 
 TIMES = 22
 """How many faults one saver lives through: more than the connections of any usual pool, which has
@@ -112,9 +113,15 @@ def sorted_out(injections: Iterable[Injection]) -> dict[tuple[str, str], list[In
     for injection in injections:
         plan = injection.plan
         if plan is not None and plan.fault in _TRIED and injection.also is None:
-            event = plan.place.event if plan.place.event is Event.COMMIT else ""
-            sorts.setdefault((plan.fault, event), []).append(injection)
+            sorts.setdefault((plan.fault, _whereabouts(plan)), []).append(injection)
     return sorts
+
+
+def _whereabouts(plan: Plan) -> str:
+    """Return the places of a saver's at which a fault may leave something else than at others."""
+    if plan.about == BETWEEN_ITEMS:
+        return BETWEEN_ITEMS
+    return plan.place.event if plan.place.event is Event.COMMIT else ""
 
 
 _BELOW_AND_BESIDE = ("io", "network", "cancellation")

@@ -6,11 +6,11 @@ import inspect
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from saverproof.savers.execution.calls import Config, PutCall, PutWritesCall
 from saverproof.savers.execution.own_ids import OwnIds
-from saverproof.savers.targets.calling import LEAVE, Api, Each, api_of
+from saverproof.savers.targets.calling import LEAVE, PAUSE, Api, Each, api_of
 from saverproof.savers.targets.event_loop import Loop
 
 _MOST_LISTED = 10_000
@@ -46,6 +46,9 @@ class ApiDriver:
     that no other program uses.
     """
 
+    after_item: ClassVar[object] = None
+    """What a consumer does after each item of a listing, see ``Each``."""
+
     def __init__(self, saver: Any, through: Api, ids: OwnIds | None = None) -> None:
         self.saver = saver
         self.through = through
@@ -73,9 +76,10 @@ class ApiDriver:
         """
         numbers = count(1)
 
-        def counted(_: Any) -> None:
+        def counted(_: Any) -> object:
             if next(numbers) > _MOST_LISTED:
                 raise EndlessListing(f"the listing went on after {_MOST_LISTED:,} items")
+            return self.after_item
 
         return self._listed(counted, config, arguments)
 
@@ -105,7 +109,13 @@ class ApiDriver:
 
 
 class AwaitedDriver(ApiDriver):
-    """A driver whose answers must be awaited, on the event loop of the caller."""
+    """A driver whose answers must be awaited, on the event loop of the caller.
+
+    It awaits something between two items of a listing, as a consumer may who does something with
+    each, and who can be cancelled there.
+    """
+
+    after_item = PAUSE
 
     def __init__(self, saver: Any, through: Api, ids: OwnIds | None = None) -> None:
         super().__init__(saver, through, ids)

@@ -5,7 +5,9 @@ Methods are named as in the sync API. All other modules call savers through this
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager
+from types import coroutine
 from typing import Any, TypeVar
 
 from saverproof.savers.targets.event_loop import Loop
@@ -14,6 +16,8 @@ T = TypeVar("T")
 Each = Callable[[Any], object]
 """A function that is given each item of a listing; it returns ``LEAVE`` to end the listing."""
 LEAVE = object()
+PAUSE = object()
+"""What an ``Each`` returns to await something of the consumer's own before the next item."""
 
 
 class Api:
@@ -89,10 +93,15 @@ class AsyncApi(Api):
         self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
     ) -> list[Any]:
         found: list[Any] = []
-        async for item in getattr(thing, f"a{method}")(*arguments, **named):
+        listing = getattr(thing, f"a{method}")(*arguments, **named)
+        async for item in listing:
             found.append(item)
-            if each(item) is LEAVE:
+            said = each(item)
+            if said is LEAVE:
                 break
+            if said is PAUSE:
+                async with _closing_if_left(listing):
+                    await _consumer_between_two_items()
         return found
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -102,6 +111,27 @@ class AsyncApi(Api):
 def api_of(name: str, loop: Loop) -> Api:
     """Return the API "sync" or "async"."""
     return Api() if name == "sync" else AsyncApi(loop)
+
+
+@asynccontextmanager
+async def _closing_if_left(listing: Any) -> AsyncIterator[None]:
+    """Close a listing that is left by an exception, as ``contextlib.aclosing`` does."""
+    try:
+        yield
+    except BaseException:
+        if isinstance(listing, AsyncGenerator):
+            await listing.aclose()
+        raise
+
+
+@coroutine
+def _consumer_between_two_items() -> Generator[None, None, None]:
+    """Let the event loop run once."""
+    yield
+
+
+BETWEEN_ITEMS = f"{__name__}.{_consumer_between_two_items.__qualname__}"
+"""The name under which a pause is noted where a consumer's suspensions are counted."""
 
 
 def every(item: Any) -> None:
