@@ -43,6 +43,22 @@ class LowerCase(ReferenceSaver):
         return thread.lower(), ns
 
 
+class NamesTheLastPart(ReferenceSaver):
+    """Wraps threads of tenants, and answers with what follows the last slash of a thread id."""
+
+    def put(self, *given: Any, **named: Any) -> Any:
+        answered = super().put(*given, **named)
+        return {"configurable": last_part(answered["configurable"])}
+
+    def _tuple(self, *given: Any, **named: Any) -> CheckpointTuple:
+        found = super()._tuple(*given, **named)
+        return found._replace(config={"configurable": last_part(found.config["configurable"])})
+
+
+def last_part(address: Any) -> dict[str, Any]:
+    return {**address, "thread_id": address["thread_id"].rpartition("/")[2]}
+
+
 class DeletesUpToNul(ReferenceSaver):
     """Compares thread ids up to a NUL, as C does, when it deletes. No known mistake predicts it."""
 
@@ -82,6 +98,16 @@ def test_a_flaw_that_shows_everywhere_is_told_once(tmp_path: Path) -> None:
     told = {found.contract for found in outcome.findings}
     assert told == {"isolation/hostile-identifiers"}
     assert not outcome.unsettled
+
+
+def test_ids_that_are_hostile_in_several_ways_are_one_flaw_by_what_they_share(
+    tmp_path: Path,
+) -> None:
+    # "../a" goes up a folder, "a/b" joins two names: the slash alone is what makes the difference.
+    outcome = outcome_of(NamesTheLastPart, tmp_path)
+    assert {found.contract for found in outcome.findings} == {"isolation/hostile-identifiers"}
+    assert not outcome.unsettled
+    assert not outcome.extra["differences"]["elsewhere"]
 
 
 def test_a_step_that_every_program_has_is_no_need_of_its_own(tmp_path: Path) -> None:

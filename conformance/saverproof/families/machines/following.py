@@ -171,9 +171,10 @@ class Following(Showing):
         """
         for violation in (*self.violations, *self.handed.values()):
             reduced = {need: need.without(program) for need in violation.needs}
-            if program not in reduced.values():
-                bare = [without for need, without in reduced.items() if need.whole_step]
-                yield from (without for without in reduced.values() if without not in bare)
+            there = [need for need, without in reduced.items() if without != program]
+            if all(need in there or violation.needs_instead(need, there) for need in reduced):
+                bare = [reduced[need] for need in there if need.whole_step]
+                yield from (reduced[need] for need in there if reduced[need] not in bare)
 
     def _staying(
         self, program: Program, run: ProgramRun, left: tuple[Breach, ...]

@@ -63,12 +63,15 @@ def _named(name: str, without: Rewriting) -> Trait:
 
 def _letters(program: Program) -> Iterator[Trait]:
     for label, letters in _LETTERS.items():
-        odd = [name for name in renaming.names_of(program, "thread") if re.search(letters, name)]
-        free = [letter for letter in ascii_lowercase if letter not in {*odd, "a"}]
-        names = dict(zip(odd, free, strict=False))
-        if odd:
-            plain = partial(renaming.renamed, kind="thread", names=names)
-            yield _named(f"thread ids with {label}", plain)
+        if any(re.search(letters, name) for name in renaming.names_of(program, "thread")):
+            yield _named(f"thread ids with {label}", partial(_without_letters, letters=letters))
+
+
+def _without_letters(program: Program, letters: str) -> Program:
+    names = renaming.names_of(program, "thread")
+    odd = [name for name in names if re.search(letters, name)]
+    free = [letter for letter in ascii_lowercase if letter not in {*names, "a"}]
+    return renaming.renamed(program, "thread", dict(zip(odd, free, strict=False)))
 
 
 def _values(program: Program) -> Iterator[Trait]:

@@ -30,6 +30,22 @@ class Violation:
     shortened: bool = True
     mistake: Mistake | None = None
 
+    def needs_instead(self, need: Trait, others: Iterable[Trait]) -> bool:
+        """Return whether one of the others may be what the program needs in place of ``need``.
+
+        Taking out either takes out both: a thread id that joins two names has letters of paths, and
+        nothing in the program tells which of the two makes the difference.
+        """
+        return any(
+            _takes_out(need, other, self.program) and _takes_out(other, need, self.program)
+            for other in others
+        )
+
+
+def _takes_out(one: Trait, other: Trait, program: Program) -> bool:
+    without = one.without(program)
+    return other.without(without) == without
+
 
 def plain(breaches: Iterable[Breach]) -> list[Breach]:
     """Return the breaches that were seen before the saver diverged from the model."""
