@@ -23,11 +23,11 @@ GET = ["put", "put_writes", "get_tuple"]
 RAISE = "atomicity/failed-reads-raise"
 
 
-def tally_of(target: Target, folder: Path, api: str = "sync") -> Tally:
-    plan = plan_for(folder, api, GET)
+def tally_of(target: Target, folder: Path, silences: int = 0) -> Tally:
+    plan = plan_for(folder, "sync", GET)
     tally = Tally(plan)
     with FaultBench.opened(plan, target, ()) as bench:
-        reads = FailedReads(plan, target, FaultRecord(tally), bench, frozenset(GET), 0)
+        reads = FailedReads(plan, target, FaultRecord(tally), bench, frozenset(GET), silences)
         reads.run(8)
     return tally
 

@@ -8,17 +8,23 @@ from pathlib import Path
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import family, fault_programs
+from saverproof.families.atomicity import bench, family, fault_programs
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
+from saverproof.families.atomicity.worker import Worker
 from saverproof_faults import Fault
 from saverproof_faults.servers import Redis, RedisServer, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_atomicity import found, judged, plan_for
+from tests.conformance.test_failed_reads import tally_of
 from tests.nights import by_night
 from tests.servers.redis_saver import RedisReference, target_of
-from tests.servers.wrong_redis_savers import ReadsLeakTheirConnection, TimedOutIsNotFound
+from tests.servers.wrong_redis_savers import (
+    ReadsLeakTheirConnection,
+    TimedOutIsNotFound,
+    WaitsForEverInReads,
+)
 
 _WHY_NOT = RedisServer.missing() or available()
 pytestmark = pytest.mark.skipif(_WHY_NOT is not None, reason=str(_WHY_NOT))
@@ -54,6 +60,16 @@ def test_reads_that_do_not_end_well_are_judged(
     outcome = judged(target_of(kind), tmp_path, operations=OPERATIONS)
     assert (found(outcome), outcome.unknown) == (blamed, {})
     assert {"in a row", "in reads"} <= outcome.extra["faults"]["by_kind"].keys()
+
+
+def test_a_read_that_waits_for_a_silent_server_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nothing else in this saver waits for long.
+    monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
+    (finding,) = tally_of(target_of(WaitsForEverInReads), tmp_path, silences=1).findings
+    assert finding.contract == "atomicity/usable-after-lost-connection"
+    assert "the server does not answer, and it waits for ever" in finding.summary
 
 
 def test_a_server_that_falls_silent_in_a_read_is_not_an_empty_one(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.client import Pipeline
 from redis.retry import Retry
 
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.servers.redis_saver import SHELVES, Fields, RedisReference
 
 LATEST = "latest"
@@ -262,6 +263,18 @@ class TimedOutIsNotFound(RedisReference):
             return super().get_tuple(config)
         except redis.TimeoutError:
             return None
+
+
+class WaitsForEverInReads(RedisReference):
+    """Has a limit for writes alone."""
+
+    def get_tuple(self, config: Any) -> Any:
+        pool = self.client.connection_pool
+        given = pool.connection_kwargs | {"socket_timeout": None}
+        patient = redis.ConnectionPool(pool.connection_class, **given)
+        with self.store.lock, redis.Redis.from_pool(patient) as reader:
+            self.know(reader.hgetall(SHELVES))
+            return ReferenceSaver.get_tuple(self, config)
 
 
 class ReadsLeakTheirConnection(RedisReference):

@@ -27,7 +27,7 @@ from saverproof.families.atomicity.read_sweeps import (
     ReadSweep,
 )
 from saverproof.families.atomicity.record import FaultRecord
-from saverproof.families.atomicity.verdicts import READS_RAISE
+from saverproof.families.atomicity.verdicts import LOST_CONNECTION, READS_RAISE
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.programs.steps.codec import from_json, to_json
@@ -103,6 +103,7 @@ class FailedReads:
             if answer.hung and injection.name == Fault.SILENCE:
                 # It has no limit to how long it waits, and would each time.
                 self.silences = 0
+                self._tell_of_silence(self._finding(sweep, injection, answer))
                 return
             if answer.hung and not answer.wrong:
                 tally.unsure((READS_RAISE,), f"{operation} hangs: {injection.describe()}")
@@ -115,6 +116,13 @@ class FailedReads:
             if answer.wrong:
                 self._keep(READS_RAISE)
                 self._shown[operation] = self._finding(sweep, injection, answer)
+
+    def _tell_of_silence(self, found: Finding) -> None:
+        """Report a read that waits for ever, unless a write has shown that already."""
+        if LOST_CONNECTION not in self.record.tally.wanted - self.record.found.keys():
+            return
+        self._keep(LOST_CONNECTION)
+        self.record.tally.findings.append(replace(found, contract=LOST_CONNECTION))
 
     def _keep(self, name: str) -> None:
         self.record.tally.differences.note(name)
@@ -157,7 +165,9 @@ class FailedReads:
 
 def _summary(injection: Injection, answer: ReadAnswer) -> str:
     if answer.hung:
-        return "the storage failed once, and it waits for ever"
+        silent = injection.name == Fault.SILENCE
+        failed = "the server does not answer" if silent else "the storage failed once"
+        return f"{failed}, and it waits for ever"
     what = "it was cancelled" if injection.kind == "cancellation" else "the storage failed"
     return f"{what}, and it answered as if that were all there is"
 
@@ -193,7 +203,7 @@ def _answered(sweep: ReadSweep, tried: Sequence[Injection]) -> ReplayAnswer:
         for injection in tried:
             answer = sweep.answer_under(injection)
             fired += answer.fired and not answer.lost
-            if answer.wrong:
+            if answer.wrong or (answer.hung and injection.name == Fault.SILENCE):
                 return ReplayAnswer(
                     Status.FAILING, _summary(injection, answer), _EXPECTED, f"it {answer.said}"
                 )
