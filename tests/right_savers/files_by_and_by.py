@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sqlite3
 import threading
 import weakref
@@ -10,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import ormsgpack
 
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
@@ -54,7 +55,7 @@ class Journal(Database):
         refuse_what_sqlite_would(values)
         self.connection.execute(
             "INSERT INTO journal (statement, given) VALUES (?, ?)",
-            (statement, pickle.dumps(values)),
+            (statement, ormsgpack.packb(values)),
         )
 
     def is_behind(self) -> bool:
@@ -65,7 +66,7 @@ class Journal(Database):
     def move(self) -> None:
         """Execute what is in the journal, within the transaction that is open."""
         for statement, given in self.rows("SELECT statement, given FROM journal ORDER BY position"):
-            self.connection.execute(statement, pickle.loads(given))
+            self.connection.execute(statement, ormsgpack.unpackb(given))
         self.connection.execute("DELETE FROM journal")
 
     def follow(self) -> None:
