@@ -9,13 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import apsw
 from tests.conformance.test_atomicity import of_class, plan_for
 from tests.reference.sqlite import SqliteReference
+from tests.right_savers.apsw_connection import ApswDatabase
 from tests.wrong_savers.failed_reads import ErrorIsNotFound
 
+from saverproof.families.answer import Status
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.replay import replay
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 
@@ -27,7 +31,9 @@ def tally_of(target: Target, folder: Path, silences: int = 0) -> Tally:
     plan = plan_for(folder, "sync", GET)
     tally = Tally(plan)
     with FaultBench.opened(plan, target, ()) as bench:
-        reads = FailedReads(plan, target, FaultRecord(tally), bench, frozenset(GET), silences)
+        reads = FailedReads(
+            plan, target, FaultRecord(tally), bench, frozenset(GET), silences, locks=True
+        )
         reads.run(8)
     return tally
 
@@ -81,3 +87,32 @@ def test_a_write_put_off_until_a_read_is_not_the_doing_of_the_read(tmp_path: Pat
 def test_a_read_that_hides_its_failure_is_accused_wherever_the_store_is(tmp_path: Path) -> None:
     (finding,) = tally_of(kept_elsewhere(ErrorIsNotFound), tmp_path).findings
     assert finding.contract == RAISE
+
+
+class LockedByOthers(ApswDatabase):
+    """Through APSW, so that nothing in this process can refuse it a lock. Readers wait in vain."""
+
+    journal_mode = "DELETE"
+    busy_timeout_s = 0.1
+
+
+class WaitsForAWhile(SqliteReference):
+    database_class = LockedByOthers
+
+
+class BusyIsNotFound(WaitsForAWhile):
+    def get_tuple(self, config: Any) -> Any:
+        try:
+            return super().get_tuple(config)
+        except apsw.BusyError:
+            return None
+
+
+def test_a_file_that_another_process_keeps_for_itself_is_not_an_empty_one(tmp_path: Path) -> None:
+    assert not tally_of(of_class(WaitsForAWhile), tmp_path).findings
+    (finding,) = tally_of(of_class(BusyIsNotFound), tmp_path).findings
+    assert finding.contract == RAISE
+    assert "another process keeps everybody out" in finding.steps[-2]
+    plan = plan_for(tmp_path, "sync", GET)
+    for saver, expected in ((BusyIsNotFound, Status.FAILING), (WaitsForAWhile, Status.FIXED)):
+        assert replay(plan, of_class(saver), RAISE, finding.program).status is expected

@@ -23,7 +23,7 @@ class FaultEffort:
     long as a call is watched. ``refusals`` are writes that fail for all who use the server.
     ``failovers`` are deaths after which another server has the address. ``meetings`` are calls that
     fail while another caller's call is under way. ``reads`` are the failures of each read on each
-    store.
+    store. ``locks`` adds a file that stays locked, which takes as long as the saver waits.
     """
 
     most: int
@@ -37,6 +37,7 @@ class FaultEffort:
     meetings: int = 16
     # Eight of each read show every wrong saver that there is.
     reads: int = 8
+    locks: bool = False
     rare: bool = False
     lasting: bool = False
     random_programs: int = 0
@@ -55,6 +56,7 @@ EFFORTS = {
         failovers=2,
         meetings=40,
         reads=60,
+        locks=True,
     ),
     "deep": FaultEffort(
         most=100_000,
@@ -66,6 +68,7 @@ EFFORTS = {
         failovers=12,
         meetings=200,
         reads=1_000,
+        locks=True,
         rare=True,
         lasting=True,
         random_programs=150,

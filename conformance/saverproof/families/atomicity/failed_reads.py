@@ -43,6 +43,9 @@ _LOST = (
     "what had been stored was gone after a read under a fault: a write that was put off until then "
     "failed in its place"
 )
+_PATIENT = (
+    "what it does where a file stays locked is not known, as it waits longer than it is watched"
+)
 _WIDTH = 500
 
 
@@ -63,9 +66,13 @@ class FailedReads:
     """The saver's capabilities."""
     silences: int
     """How often a server does not answer a read, on each store."""
+    locks: bool
+    """Whether each read is made once while another process has the store's files for itself."""
     _shown: dict[str, Finding] = field(default_factory=dict)
     """The plainest wrong answer of each operation."""
     _asked: bool = False
+    _locked_out: set[str] = field(default_factory=set)
+    """The operations that were tried so."""
 
     def run(self, most: int) -> None:
         """Make at most ``most`` failed reads of each operation on each store, evenly spread."""
@@ -94,7 +101,7 @@ class FailedReads:
         operation, tally = sweep.scenario.operation, self.record.tally
         self._asked |= bool(sweep.injections)
         chosen = covering(sweep.injections, most, _sort_of)
-        chosen += thinned(sweep.silences, self.silences)
+        chosen += [*thinned(sweep.silences, self.silences), *self._locks(sweep)]
         for injection in tally.budget.within(chosen, "failed reads"):
             if operation in self._shown:
                 return
@@ -104,6 +111,10 @@ class FailedReads:
                 # It has no limit to how long it waits, and would each time.
                 self.silences = 0
                 self._tell_of_silence(self._finding(sweep, injection, answer))
+                return
+            if answer.hung and injection.locked_out:
+                self.locks = False
+                tally.note(f"{operation}: {_PATIENT}")
                 return
             if answer.hung and not answer.wrong:
                 tally.unsure((READS_RAISE,), f"{operation} hangs: {injection.describe()}")
@@ -116,6 +127,16 @@ class FailedReads:
             if answer.wrong:
                 self._keep(READS_RAISE)
                 self._shown[operation] = self._finding(sweep, injection, answer)
+
+    def _locks(self, sweep: ReadSweep) -> list[Injection]:
+        """Return the lock of another process, for the first store of each operation: it takes as
+        long as the saver waits.
+        """
+        operation = sweep.scenario.operation
+        if not (self.locks and sweep.in_files) or operation in self._locked_out:
+            return []
+        self._locked_out.add(operation)
+        return [Injection(locked_out=True)]
 
     def _tell_of_silence(self, found: Finding) -> None:
         """Report a read that waits for ever, unless a write has shown that already."""

@@ -120,7 +120,8 @@ class AtomicityJudging:
                     programs.try_randomly(effort)
                     programs.report()
                     reads = FailedReads(
-                        *(self.plan, self.target, record, bench, self._able), effort.silences
+                        *(self.plan, self.target, record, bench, self._able),
+                        *(effort.silences, effort.locks),
                     )
                     reads.run(effort.reads)
                     NeighbourTrials(self.plan, record, bench).run(effort.meetings)

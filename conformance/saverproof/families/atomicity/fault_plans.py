@@ -28,6 +28,7 @@ T = TypeVar("T")
 SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
 KILLED = "kill"
+LOCKED_OUT = "locked-out"
 INTERRUPTED = "interrupted-caller"
 IO_FAULTS = frozenset({Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT})
 BELOW = IO_FAULTS | NETWORK_FAULTS.keys() | {*SERVER_FAULTS, *OUTAGES}
@@ -51,18 +52,21 @@ class Injection:
 
     What fails is the place of ``plan``, or the ``value``-th value that is serialized. With neither,
     every connection is lost before the operation. ``also`` is a second plan, which need not fire.
-    ``killed`` says that the process is killed before the operation.
+    ``killed`` says that the process is killed before the operation, ``locked_out`` that another
+    process keeps everybody out of the store's SQLite files.
     """
 
     plan: Plan | None = None
     value: int = 0
     also: Plan | None = None
     killed: bool = False
+    locked_out: bool = False
 
     @property
     def lost(self) -> bool:
         """Whether the fault is the loss of all connections."""
-        return self.plan is None and not self.value and not self.killed
+        others = self.value or self.killed or self.locked_out
+        return self.plan is None and not others
 
     @property
     def interrupts(self) -> bool:
@@ -78,6 +82,8 @@ class Injection:
     @property
     def kind(self) -> str:
         """The class of the fault as reports have it."""
+        if self.locked_out:
+            return "engine"
         if self.killed:
             return KILLED
         if self.plan is None:
@@ -87,6 +93,8 @@ class Injection:
     @property
     def name(self) -> str:
         """The fault as counted in reports: "raise", "trigger-abort", "serializer", …"""
+        if self.locked_out:
+            return LOCKED_OUT
         if self.killed:
             return KILLED
         if self.plan is None:
@@ -125,6 +133,8 @@ class Injection:
 
     def describe(self) -> str:
         """Describe the fault in one sentence without its full stop."""
+        if self.locked_out:
+            return "another process keeps everybody out of the database file"
         if self.killed:
             inside = "" if self.plan is None else f" {self.plan.place.describe()}"
             return f"the process is killed{inside}, and another one opens the store"
@@ -137,6 +147,8 @@ class Injection:
 
     def as_data(self) -> dict[str, Any]:
         """Return the fault as plain data for JSON."""
+        if self.locked_out:
+            return {"fault": LOCKED_OUT}
         if self.killed:
             inside = {} if self.plan is None else {"inside": self.plan.as_data()}
             return {"fault": KILLED, **inside}
@@ -156,6 +168,8 @@ class Injection:
             raise ValueError(f"fault: found {data!r}, expected an object")
         if data.get("fault") == CONNECTION:
             return cls()
+        if data.get("fault") == LOCKED_OUT:
+            return cls(locked_out=True)
         if data.get("fault") == KILLED:
             inside = data.get("inside")
             return cls(None if inside is None else Plan.from_data(inside), killed=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 
 from saverproof.errors import NoCleanRunError
@@ -11,6 +11,7 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.failed_read_scripts import FailedRead
 from saverproof.families.atomicity.fault_plans import (
+    LOCKED_OUT,
     SESSIONS_ENDED,
     Injection,
     injections,
@@ -26,15 +27,19 @@ from saverproof.programs import small
 from saverproof.programs.small import THREAD
 from saverproof.programs.steps.definitions import GetTuple, ListTuples
 from saverproof.savers.execution.settled_calls import awaiting, perform
+from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof.savers.execution.view import canonical, facts_of
 from saverproof.savers.targets.calling import BETWEEN_ITEMS
 from saverproof.savers.targets.opening import opened
 from saverproof.savers.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Places, Plan, count_awaits
 from saverproof_faults.plan import LOCKED, OPERATIONAL
+from saverproof_faults.sqlite.locking import LockingProcess
 
 READS = {GetTuple: "get_tuple", ListTuples: "list"}
 """The method, by its name in the sync API, that a reading step calls."""
+LASTING = frozenset({Fault.SILENCE, LOCKED_OUT})
+"""Failures that last for as long as the saver waits."""
 _HARMLESS = frozenset({Event.BEGIN, Event.COMMIT, Event.ROLLBACK, Event.TRANSACTION})
 """Events of a read before it asks the store, or once it has its answer."""
 TIMEOUT = "TimeoutError"
@@ -94,6 +99,12 @@ class ReadTrial(FaultTrial):
             self.answer, answer = perform(driver, self.store.settled.operation), self.answer
         self.lost, self.answer = self.answered != self.clean, answer
 
+    def read_locked_out(self, locking: LockingProcess) -> None:
+        """Read while another process has the store's SQLite files for itself."""
+        self.observation.fired = locking.lock(sqlite_files(self.workspace.path))
+        self.observation.ended(call_quietly(self.operation))
+        locking.unlock()
+
     def read(self) -> tuple[Plan, ...]:
         """Read without a fault, and return every cancellation that can strike the read."""
         if self.bench.api != "async":
@@ -125,6 +136,8 @@ class ReadSweep:
     injections: list[Injection]
     silences: list[Injection]
     """Messages that are never answered, which takes as long as the saver waits."""
+    in_files: bool
+    """Whether the store has SQLite files."""
 
     @classmethod
     def of(cls, bench: FaultBench, scenario: ReadScenario, stack: ExitStack) -> ReadSweep:
@@ -158,7 +171,10 @@ class ReadSweep:
         # Whoever asks again, some times, is told again.
         onwards = [each for each in lasting(once, ()) if goes_on(each)]
         silences = [each for each in found if each.name == Fault.SILENCE]
-        return cls(bench, scenario, store, trial.answered, read, [*once, *onwards], silences)
+        in_files = store.folder is not None and any(sqlite_files(store.folder))
+        return cls(
+            bench, scenario, store, trial.answered, read, [*once, *onwards], silences, in_files
+        )
 
     def answer_under(self, injection: Injection) -> ReadAnswer:
         """Read under a fault, and return the answer.
@@ -169,13 +185,25 @@ class ReadSweep:
         """
         trial = ReadTrial(self.bench, self.scenario, self.store, TrialObservation())
         trial.clean = self.clean
+        with LockingProcess() if injection.locked_out else nullcontext() as locking:
+            return self._answer(trial, injection, locking)
+
+    def _answer(
+        self, trial: ReadTrial, injection: Injection, locking: LockingProcess | None
+    ) -> ReadAnswer:
+        def fail(_: FaultTrial) -> None:
+            if locking is None:
+                inject(trial, injection)
+            else:
+                trial.read_locked_out(locking)
+
         try:
-            self.bench.on_worker(lambda: trial.run(lambda each: inject(each, injection)))
+            self.bench.on_worker(lambda: trial.run(fail))
         except HungError:
             fired = trial.observation.fired or trial.observation.has_fired()
             self.bench.renew()
             # Whoever waits for a storage that goes on failing may be right to wait.
-            waits = goes_on(injection) or injection.name == Fault.SILENCE
+            waits = goes_on(injection) or injection.name in LASTING
             return ReadAnswer(fired, fired and not waits, "never returned", hung=True)
         observation = trial.observation
         wrong = observation.fired and observation.returned and trial.answered != self.clean

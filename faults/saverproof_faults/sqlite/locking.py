@@ -1,0 +1,51 @@
+"""Another process that keeps everybody out of SQLite files, as a backup or a VACUUM does."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+_HOLD = """
+import sqlite3, sys
+held = []
+for path in iter(sys.stdin.readline, "\\n"):
+    held.append(sqlite3.connect(path[:-1], timeout=0, isolation_level=None))
+    held[-1].execute("BEGIN EXCLUSIVE")
+print(len(held), flush=True)
+sys.stdin.read()
+"""
+
+
+class LockingProcess:
+    """A context manager around the process. Enter it on a thread of which no system call is held,
+    as the process would inherit that.
+    """
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _HOLD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        return self
+
+    def lock(self, files: Iterable[Path]) -> bool:
+        """Lock the files. Return whether there were any, and each could be locked."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(f"{file}\n" for file in files) + "\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip() not in ("", "0")
+
+    def unlock(self) -> None:
+        """Let go of the files."""
+        self._process.kill()
+        self._process.wait()
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.unlock()
+        self._process.communicate()
