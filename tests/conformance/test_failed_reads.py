@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 from tests.conformance.test_atomicity import of_class, plan_for
 from tests.reference.sqlite import SqliteReference
-from tests.right_savers.apsw_connection import ApswDatabase
+from tests.right_savers.apsw_connection import ApswConnection, ApswDatabase
 from tests.wrong_savers.failed_reads import ErrorIsNotFound
 
 from saverproof.families.answer import Status
@@ -110,6 +110,8 @@ class BusyIsNotFound(WaitsForAWhile):
 
 def test_a_file_that_another_process_keeps_for_itself_is_not_an_empty_one(tmp_path: Path) -> None:
     assert not tally_of(of_class(WaitsForAWhile), tmp_path).findings
+    # In WAL mode no reader is kept out, and nothing else that it asks can be refused.
+    assert not tally_of(of_class(ApswConnection), tmp_path).checked[RAISE]
     (finding,) = tally_of(of_class(BusyIsNotFound), tmp_path).findings
     assert finding.contract == RAISE
     assert "another process keeps everybody out" in finding.steps[-2]

@@ -12,7 +12,8 @@ held = []
 for path in iter(sys.stdin.readline, "\\n"):
     held.append(sqlite3.connect(path[:-1], timeout=0, isolation_level=None))
     held[-1].execute("BEGIN EXCLUSIVE")
-print(len(held), flush=True)
+modes = [one.execute("PRAGMA journal_mode").fetchone()[0] for one in held]
+print(sum(mode != "wal" for mode in modes), flush=True)
 sys.stdin.read()
 """
 
@@ -33,7 +34,9 @@ class LockingProcess:
         return self
 
     def lock(self, files: Iterable[Path]) -> bool:
-        """Lock the files. Return whether there were any, and each could be locked."""
+        """Lock the files. Return whether each could be locked, and readers of one have to wait: in
+        WAL mode they never have.
+        """
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None

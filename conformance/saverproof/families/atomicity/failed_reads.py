@@ -123,6 +123,7 @@ class FailedReads:
                 tally.unsure((READS_RAISE,), f"{operation}: {_LOST}: {injection.describe()}")
                 return
             if answer.fired:
+                self._asked = True
                 self.record.tried_read()
             if answer.wrong:
                 self._keep(READS_RAISE)
