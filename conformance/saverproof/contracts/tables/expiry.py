@@ -26,8 +26,9 @@ WHOLE_OR_NOT_AT_ALL = Contract(
         "node has written, or the answer that it waits for. Nothing says so."
     ),
     fix=(
-        "Give everything that a checkpoint needs the same time: begin it anew for the whole thread "
-        "with each write, and with each read if reads count."
+        "Keep one time for the whole thread, in a row or key of its own, and begin it anew with "
+        "each write, and with each read if reads count: a time in each row would cost more with "
+        "each checkpoint."
     ),
     needs=frozenset({Capability.EXPIRY}),
 )
@@ -50,7 +51,7 @@ USED_THREADS_STAY = Contract(
     ),
     fix=(
         "Begin the time of the whole thread, values and writes included, anew when anything of it "
-        "is stored, or when it is read."
+        "is stored, or when it is read; keep it in one place."
     ),
     needs=frozenset({Capability.EXPIRY}),
 )
