@@ -118,14 +118,18 @@ class Database:
             return
         try:
             self.connection.execute(WRITES_NOTHING)
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
+        except Exception as error:
+            if not self.says_read_only(error):
                 raise
             self.connection.close()
             self.connection = self.connect()
             self.connection.execute("BEGIN IMMEDIATE")
         else:
             self.writable = self.connection
+
+    def says_read_only(self, error: Exception) -> bool:
+        """Whether SQLite has opened the file for reading alone, as it does if it fails to do more."""
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
 
     def commit(self) -> None:
         """Make the transaction durable."""

@@ -23,6 +23,9 @@ class ApswDatabase(Database):
     def reconnect_if_lost(self) -> None:
         """Nobody else has the connection."""
 
+    def says_read_only(self, error: Exception) -> bool:
+        return isinstance(error, apsw.ReadOnlyError)
+
     def roll_back(self) -> None:
         if self.connection.in_transaction:
             try:
