@@ -128,7 +128,7 @@ class Database:
             self.writable = self.connection
 
     def says_read_only(self, error: Exception) -> bool:
-        """Whether SQLite has opened the file for reading alone, as it does if it fails to do more."""
+        """Whether SQLite has opened the file for reading alone, as it does if opening fails."""
         return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
 
     def commit(self) -> None:
