@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import redis
@@ -186,7 +187,8 @@ CLIENTS: list[redis.Redis] = []
 @contextmanager
 def served() -> Iterator[None]:
     """Run a server, and connect to it."""
-    with ValkeyServer() as server:
+    # A folder that the server makes is left where a worker of xdist ends.
+    with TemporaryDirectory() as folder, ValkeyServer(data_dir=folder) as server:
         client = redis.Redis.from_url(server.connection_url)
         CLIENTS.append(client)
         try:
