@@ -114,6 +114,41 @@ class OwnedOnceWritten(SqliteReference):
 owned_once_written = target(name="owned-once-written")(opener(OwnedOnceWritten))
 
 
+class WritesWhenItIsRead(SqliteReference):
+    """Puts off a put until the next read of its own, or the next put."""
+
+    def put(self, *given: Any, **named: Any) -> Any:
+        self._write()
+        self.__dict__["put_off"] = given, named
+        config, checkpoint = given[:2]
+        at = {**config["configurable"], "checkpoint_id": checkpoint["id"]}
+        return {"configurable": {k: at[k] for k in ("thread_id", "checkpoint_ns", "checkpoint_id")}}
+
+    def _write(self) -> None:
+        if put_off := self.__dict__.pop("put_off", None):
+            given, named = put_off
+            super().put(*given, **named)
+
+    def get_tuple(self, config: Any) -> Any:
+        self._write()
+        return super().get_tuple(config)
+
+    def list(self, config: Any, **named: Any) -> Any:
+        self._write()
+        yield from super().list(config, **named)
+
+
+writes_when_it_is_read = target(name="writes-when-it-is-read")(opener(WritesWhenItIsRead))
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_who_is_not_asked_has_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = "tests.conformance.test_concurrency_instances:writes_when_it_is_read"
+    few = SceneEffort(shared=0, instances=1, processes=0, races=0)
+    outcome = judged(where, tmp_path, "sync", monkeypatch, few, only=INSTANCES)
+    assert blamed(outcome) == {INSTANCES}
+
+
 class ShowsMore(SqliteReference):
     """Shows who wrote a checkpoint more of its metadata than it shows others."""
 

@@ -52,7 +52,9 @@ def in_one_process(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             part.ask(reader)
             for number, call in enumerate(calls):
                 part.change(writer, call)
-                part.compare(number, reader, part.ask(writer), part.ask_fresh)
+                # The reader comes first: asking the writer may have it store what it put off.
+                shown = part.ask(reader)
+                part.compare(number, reader, shown, part.ask(writer), part.ask_fresh)
 
     return part.told(play)
 
@@ -93,7 +95,7 @@ def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                     # Why it got no further is told there.
                     return
                 answers = json.loads(part.answers_at(number).read_text())
-                part.compare(number, reader, answers, None)
+                part.compare(number, reader, part.ask(reader), answers, None)
             meeting.tell(len(part.changes) + 1)
 
     return part.told(play)
@@ -204,17 +206,19 @@ class _Part:
         self,
         change: int,
         reader: Any,
+        found: list[Answer],
         expected: list[Answer],
         fresh: Callable[[steps.Step], Answer] | None,
     ) -> None:
-        """Ask the reader what the writer was asked. If the answers differ, a fresh saver decides,
-        or another process does later: all savers of this process may share a stale answer.
+        """Compare what was ``found`` by the reader with what the writer answers. If they differ, a
+        fresh saver decides, or another process does later: all savers of this process may share a
+        stale answer.
         """
-        for number, (question, said) in enumerate(zip(self.questions, expected, strict=True)):
+        answers = zip(self.questions, found, expected, strict=True)
+        for number, (question, shown, said) in enumerate(answers):
             if _is_error(said):
                 # There is nothing to agree with.
                 continue
-            shown = self._answer(reader, question)
             if _is_error(shown):
                 # It may have been locked, and have said so.
                 shown = self._answer(reader, question)
