@@ -187,15 +187,24 @@ CLIENTS: list[redis.Redis] = []
 @contextmanager
 def served() -> Iterator[None]:
     """Run a server, and connect to it."""
-    # A folder that the server makes is left where a worker of xdist ends.
-    with TemporaryDirectory() as folder, ValkeyServer(data_dir=folder) as server:
-        client = redis.Redis.from_url(server.connection_url)
-        CLIENTS.append(client)
-        try:
+    # A worker of xdist would leave a folder that the server makes itself, and two workers may
+    # choose the same port: 0 is none.
+    with TemporaryDirectory() as folder:
+        socket = Path(folder, "socket")
+        with ValkeyServer(port=0, data_dir=folder, unix_socket_path=socket), connected(socket):
             yield
-        finally:
-            CLIENTS.remove(client)
-            client.close()
+
+
+@contextmanager
+def connected(socket: Path) -> Iterator[None]:
+    """Connect to a server that listens on a socket of the file system."""
+    client = redis.Redis(unix_socket_path=str(socket))
+    CLIENTS.append(client)
+    try:
+        yield
+    finally:
+        CLIENTS.remove(client)
+        client.close()
 
 
 @contextmanager
