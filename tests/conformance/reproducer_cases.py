@@ -14,6 +14,7 @@ from saverproof.judging.scenes import (
     DropClone,
     Elsewhere,
     FirstOperation,
+    LeaveUnread,
     ParentLoop,
     RefuseValue,
     TakeTurns,
@@ -262,6 +263,7 @@ CASES = (
     ),
     # a saver's life
     case("nothing-is-kept", "missing", put(1), Reopen()),
+    case("unread-is-lost", "missing", LeaveUnread(), put(1), Reopen()),
     case("writes-only-in-memory", "write:missing", put(1), writes(1, ("notes", 1)), Reopen()),
     case("setup-drops-tables", "missing", put(1), SetUp()),
     case("setup-twice-raises", "raised", put(1), SetUp()),

@@ -74,6 +74,8 @@ class Context:
         self.last_change: Step | None = None
         self.refusals: list[bool] = []
         """Whether the saver refused, as it may, each prune and each deletion for runs, in order."""
+        self.reads = True
+        """Whether what a step has stored is read after it."""
         self._turn = 0
 
     @property

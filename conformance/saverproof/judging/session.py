@@ -15,6 +15,7 @@ from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
 from saverproof.judging.parity import compare_apis
+from saverproof.judging.scenes.unread import LeaveUnread
 from saverproof.judging.store_check import check_store, read_back
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
@@ -129,8 +130,10 @@ class Session(Context):
         self._doubted = self._doubts_of(step)
         if self.touching:
             self._touch(step)
+        self.reads = not (self.taken and isinstance(self.taken[-1], LeaveUnread))
         self.taken.append(step)
         take(step, self)
+        self.reads = True
         look_at_invariants(self)
         if new_to_it and self._was_refused(step, known[0]):
             self.refused |= new_to_it

@@ -219,6 +219,8 @@ def touch(context: Context, address: Address) -> None:
 
     A large store is looked at as a whole only at the end of the program.
     """
+    if not context.reads:
+        return
     if context.thorough and sum(1 for _ in context.model.addresses()) <= _VERY_MANY:
         check_store(context)
     else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
+
+from langchain_core.runnables import RunnableConfig
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf
@@ -66,6 +69,38 @@ class LastPutIsLost(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         self.store.extra["last"] = (shelf, row.id)
         super()._store_checkpoint(shelf, row)
+
+
+@mistake(REOPEN, "what was stored is written by the next read, and never by close")
+class UnreadIsLost(ReferenceSaver):
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = super().at(path)
+        if (read := saver.store.extra.pop("read", None)) is not None:
+            saver.store.shelves = read
+        return saver
+
+    def _shelf_for_writing(self, thread: str, ns: str) -> Shelf:
+        shelves = self.store.shelves
+        self.store.extra.setdefault("read", {key: _copy(each) for key, each in shelves.items()})
+        return super()._shelf_for_writing(thread, ns)
+
+    def _find(self, config: RunnableConfig) -> CheckpointRow | None:
+        self.store.extra.pop("read", None)
+        return super()._find(config)
+
+    def _page(self, *asked: Any) -> list[CheckpointRow]:
+        self.store.extra.pop("read", None)
+        return super()._page(*asked)
+
+
+def _copy(shelf: Shelf) -> Shelf:
+    return replace(
+        shelf,
+        checkpoints=dict(shelf.checkpoints),
+        writes={id: dict(rows) for id, rows in shelf.writes.items()},
+        values=dict(shelf.values),
+    )
 
 
 @mistake(

@@ -11,6 +11,7 @@ from saverproof.judging.scenes import (
     CloseAgain,
     Elsewhere,
     FirstOperation,
+    LeaveUnread,
     RefuseValue,
     TakeTurns,
 )
@@ -68,6 +69,7 @@ class KitRules:
     close_again = step_rule(CloseAgain.make)
     clone = step_rule(clone_or_drop)
     take_turns = step_rule(TakeTurns.make)
+    leave_unread = step_rule(LeaveUnread.make)
     next_versions = step_rule(saver_lifecycle.next_versions)
     check_files = step_rule(CheckFiles.make_private)
     check_encryption = step_rule(CheckFiles.make_encrypted)

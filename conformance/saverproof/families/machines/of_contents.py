@@ -18,6 +18,7 @@ from saverproof.families.machines.machine import SaverMachine
 from saverproof.judging.scenes.bulk import BULKS
 from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.refused_value import RefuseValue
+from saverproof.judging.scenes.unread import LISTED
 from saverproof.programs.directed import (
     BESIDE_A_HISTORY,
     LONG_PATHS,
@@ -159,7 +160,7 @@ class IdentityMachine(SaverMachine):
 
     enforces = identity.TABLE.contracts
     themes = _identity()
-    examples = (*TIES, *MANY, LISTS, questions(limit=None))
+    examples = (*TIES, *MANY, LISTS, LISTED, questions(limit=None))
 
 
 _STORED: Weights = {checkpoints.put: 8, batches.writes: 6, reads.get: 2, reads.list_: 1}

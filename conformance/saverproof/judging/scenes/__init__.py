@@ -16,6 +16,7 @@ from saverproof.judging.scenes.parent_loop import ParentLoop
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.scenes.second_saver import TakeTurns
+from saverproof.judging.scenes.unread import LeaveUnread
 
 __all__ = [
     "AbandonList",
@@ -27,6 +28,7 @@ __all__ = [
     "DropClone",
     "Elsewhere",
     "FirstOperation",
+    "LeaveUnread",
     "ParentLoop",
     "RefuseValue",
     "Scene",

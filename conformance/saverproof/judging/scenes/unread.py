@@ -1,0 +1,51 @@
+"""The scene of what is stored and not read before something else happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import lifecycle
+from saverproof.judging.context import Context
+from saverproof.judging.scenes.scene import Scene
+from saverproof.programs.model.store import Model
+from saverproof.programs.small import THREAD, batch, checkpoint
+from saverproof.programs.steps.definitions import DeleteThread, ListTuples, Program, Reopen
+from saverproof.programs.theme import Theme
+from saverproof.scripts.writer import ScriptWriter
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveUnread(Scene):
+    """What the next step stores is not read after it.
+
+    Otherwise it always is. A saver that keeps it in memory until then shows nothing wrong.
+    """
+
+    about: ClassVar[Contract] = lifecycle.REOPEN
+
+    @staticmethod
+    def make(model: Model, choose: Random, theme: Theme) -> LeaveUnread:
+        """Leave what is stored next unread."""
+        del model, choose, theme
+        return LeaveUnread()
+
+    def words(self) -> str:
+        return "read nothing after the next step"
+
+    def play(self, context: Context) -> None:
+        """Do nothing: the session knows what this step was when it takes the next one."""
+
+    def write(self, writer: ScriptWriter) -> None:
+        """Write nothing: scripts read only what they complain about."""
+
+
+_PUT, _BATCH = checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2)
+REOPENED: Program = (*(LeaveUnread(), _PUT, Reopen()), *(LeaveUnread(), _BATCH, Reopen()))
+DELETED: Program = (LeaveUnread(), _PUT, DeleteThread(THREAD))
+LISTED: Program = (
+    *(_PUT, LeaveUnread(), checkpoint(THREAD, 2, 1), ListTuples(THREAD)),
+    *(LeaveUnread(), batch(THREAD, 2, 1, 2), ListTuples(THREAD)),
+)
