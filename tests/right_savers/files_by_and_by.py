@@ -20,7 +20,7 @@ JOURNAL = (
     "CREATE TABLE IF NOT EXISTS journal (position INTEGER PRIMARY KEY, "
     "statement TEXT NOT NULL, given BLOB NOT NULL)"
 )
-PAUSE_S = 0.02
+PAUSE_S = 0.005
 """Seconds between a commit and the move, longer than a call takes."""
 
 
