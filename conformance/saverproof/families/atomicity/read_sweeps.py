@@ -232,6 +232,7 @@ def _said_otherwise(once: Sequence[Injection], places: Places) -> Iterator[Injec
 
 
 def goes_on(injection: Injection) -> bool:
+    """Return whether the fault strikes from its place onwards."""
     return injection.plan is not None and injection.plan.lasts is Lasts.ONWARDS
 
 
@@ -251,8 +252,7 @@ class ReadAnswer:
 
     ``fired`` says whether the fault struck, ``wrong`` whether the answer differs from the one
     without a fault, or never came. ``said`` is the answer in words; ``hung`` says that the read
-    never returned. ``lost`` says that the store no longer has what the
-    read should have found.
+    never returned. ``lost`` says that the store no longer has what the read should have found.
     """
 
     fired: bool
