@@ -71,7 +71,11 @@ class LastPutIsLost(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@mistake(REOPEN, "what was stored is written by the next read, and never by close")
+@mistake(
+    REOPEN,
+    "what was stored is written by the next read, and never by close",
+    also={"lifecycle/savers-by-turns"},
+)
 class UnreadIsLost(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:

@@ -26,7 +26,7 @@ from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOperation
 from saverproof.judging.scenes.parent_loop import IN_A_LOOP, ParentLoop
 from saverproof.judging.scenes.second_saver import BY_TURNS, TakeTurns
-from saverproof.judging.scenes.unread import DELETED, REOPENED
+from saverproof.judging.scenes.unread import REMOVED, REOPENED
 from saverproof.programs.directed import (
     FILTERS,
     HOSTILE_THREADS,
@@ -219,7 +219,7 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
-    examples = (*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY, DELETED)
+    examples = (*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY, *REMOVED)
 
 
 def _in_a_loop(operation: str) -> Callable[[Random], tuple[Step, ...]]:

@@ -14,8 +14,9 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Raised
 from saverproof.judging.lifecycles import undisturbed
 from saverproof.judging.scenes.scene import Scene
+from saverproof.judging.scenes.unread import LeaveUnread
 from saverproof.programs.model.store import Model
-from saverproof.programs.small import NEW, THREAD, batch, checkpoint
+from saverproof.programs.small import NEW, OTHER, THREAD, batch, checkpoint
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteForRuns,
@@ -95,7 +96,9 @@ _COPIED = (
     *(*_stored(THREAD), *_asked_of_both(NEW), _SECOND, CopyThread(THREAD, NEW), _FIRST),
     *(*_asked_of_both(NEW), checkpoint(NEW, 3, 2), batch(NEW, 2, 1, 2), *_asked_of_both(NEW)),
 )
+_SEEN_FIRST_BY_THE_OTHER = (LeaveUnread(), checkpoint(OTHER, 1), _SECOND, GetTuple(OTHER), _FIRST)
 _REPLACED = (
+    *_SEEN_FIRST_BY_THE_OTHER,
     *(*_stored(THREAD), _SECOND, *_stored(THREAD, 50), checkpoint(THREAD, 3, 2), _FIRST),
     *(*_asked_of_both(THREAD), *_stored(THREAD), checkpoint(THREAD, 4, 3)),
     *_asked_of_both(THREAD),

@@ -11,17 +11,25 @@ from saverproof.contracts.tables import lifecycle
 from saverproof.judging.context import Context
 from saverproof.judging.scenes.scene import Scene
 from saverproof.programs.model.store import Model
-from saverproof.programs.small import THREAD, batch, checkpoint
-from saverproof.programs.steps.definitions import DeleteThread, ListTuples, Program, Reopen
+from saverproof.programs.small import NEW, THREAD, batch, checkpoint
+from saverproof.programs.steps.definitions import (
+    CopyThread,
+    DeleteThread,
+    ListTuples,
+    Program,
+    Prune,
+    Reopen,
+)
 from saverproof.programs.theme import Theme
 from saverproof.scripts.writer import ScriptWriter
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveUnread(Scene):
-    """What the next step stores is not read after it.
+    """What the next step stores is not read before the step after that.
 
-    Otherwise it always is. A saver that keeps it in memory until then shows nothing wrong.
+    What other steps store is read at once. That would make a saver right which stores at its next
+    read alone.
     """
 
     about: ClassVar[Contract] = lifecycle.REOPEN
@@ -44,7 +52,14 @@ class LeaveUnread(Scene):
 
 _PUT, _BATCH = checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2)
 REOPENED: Program = (*(LeaveUnread(), _PUT, Reopen()), *(LeaveUnread(), _BATCH, Reopen()))
-DELETED: Program = (LeaveUnread(), _PUT, DeleteThread(THREAD))
+REMOVED: tuple[Program, ...] = (
+    (LeaveUnread(), _PUT, DeleteThread(THREAD)),
+    (LeaveUnread(), _PUT, CopyThread(THREAD, NEW)),
+    (_PUT, LeaveUnread(), checkpoint(THREAD, 2, 1), Prune((THREAD,), "keep_latest")),
+)
+"""A thread that is deleted, copied and pruned. Before runs are deleted, all is read that was not:
+which checkpoints go follows from the run ids that the saver shows.
+"""
 LISTED: Program = (
     *(_PUT, LeaveUnread(), checkpoint(THREAD, 2, 1), ListTuples(THREAD)),
     *(LeaveUnread(), batch(THREAD, 2, 1, 2), ListTuples(THREAD)),
