@@ -19,7 +19,7 @@ from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.concurrency.graph_calls import GraphCalls, StoringCall
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import INSIDE, UPKEEP_OF_GRAPHS
-from saverproof.families.concurrency.record import SceneRecord, ShownProblem
+from saverproof.families.concurrency.record import Problem, SceneRecord, ShownProblem
 from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
@@ -157,16 +157,20 @@ def test_a_finding_is_told_and_played_again(
 def test_a_flaw_that_two_plays_do_not_show_is_not_called_fixed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plays: list[SceneRecord] = []
-
-    def seldom_shown(bench: CallerBench, record: SceneRecord, *more: Any) -> bool:
-        plays.append(record)
-        return len(plays) < 3 or beside_graphs(bench, record, *more)
-
-    monkeypatch.setattr(replaying, "beside_graphs", seldom_shown)
     upkeep = UPKEEP_OF_GRAPHS[OperationKind.COPY]
     plan, made = plan_for("table_by_table", tmp_path, "sync")
     scene = {"scene": upkeep.scene, "name": upkeep.names[0]}
+    torn = Problem(upkeep.contract, "a copy is of no moment", "one moment", "two moments")
+    plays: list[SceneRecord] = []
+
+    def shown_by_the_third(bench: CallerBench, record: SceneRecord, *more: Any) -> bool:
+        # A real third play would now and then show nothing either.
+        plays.append(record)
+        if len(plays) > 2:
+            record.saw([torn], scene)
+        return True
+
+    monkeypatch.setattr(replaying, "beside_graphs", shown_by_the_third)
     answer = ConcurrencyFamily().replay(plan, made, upkeep.contract, scene)
     assert answer.status is Status.FAILING
 
