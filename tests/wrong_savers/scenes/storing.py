@@ -97,6 +97,7 @@ def whole_batches(p: Probe) -> Any:
     p.write(1, [("__pregel_tasks", 1), ("__no_writes__", None)], "t4")
     p.write(1, [("x", "at exit")], "00000000-1972-4049-e004-8b634cb01d4a")
     before = p.pending("a", "", 1)
+    p.write(1, [("x", "after a read")], "t5")
     p.put(2, parent=1)
     return before, p.pending("a", "", 1)
 
