@@ -88,6 +88,41 @@ class FilterAsText(ReferenceSaver):
         return super()._equals(metadata, key, value)
 
 
+@mistake(
+    "filter/equality",
+    "str() of both sides: 1 equals '1', None equals 'None', and dicts have an order",
+    also={*NONE, "filter/nested"},
+)
+class FilterAsTextThroughout(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        return str(metadata.get(key)) == str(value)
+
+
+@mistake(
+    "filter/equality",
+    "texts of JSON are compared: 1.0 is not 1, and dicts have an order",
+    also={"filter/nested"},
+)
+class FilterAsJson(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        return json.dumps(metadata.get(key), default=str) == json.dumps(value, default=str)
+
+
+@mistake(
+    "filter/equality",
+    "metadata ->> key = text: 1 equals '1', true equals 'true', and dicts have an order",
+    also={*NONE, "filter/nested"},
+)
+class FilterAsJsonText(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        found = metadata.get(key)
+        return found is not None and value is not None and _text(found) == _text(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
 @mistake("filter/equality", "the tag index knows only the keys that the base class names")
 class KnownKeysOnly(ReferenceSaver):
     def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
