@@ -83,6 +83,8 @@ are caught, so that more costs nothing: on a machine with much else to do, races
 """
 HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
 """What comes between two statements by chance never."""
+STOPPED = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=2, stopped_s=3.0)
+"""A lock that is kept for half a second is over if nobody renews it."""
 GRAPHS = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, places=6)
 """What is held at each of its places needs no luck."""
 HELD_COPIES = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1, reads=12)
@@ -103,6 +105,8 @@ EXCEPT = {
     "read-under-its-own-lock": HELD,
     "file-read-twice": HELD,
     "filled-late": HELD,
+    "count-asked-for-too-late": HELD,
+    "lease-not-looked-at": STOPPED,
     "copy-of-two-reads": HELD_COPIES,
     # A scene of its own tells it: histories would all be played, for nothing.
     "values-found-by-version-alone": SCENES_ALONE,

@@ -10,6 +10,7 @@ from saverproof.families.answer import Status
 from saverproof.families.concurrency import held_reading
 from saverproof.families.concurrency.contract_ids import TORN
 from saverproof.families.concurrency.effort import SceneEffort
+from saverproof.families.concurrency.held_reading import READS, HeldAt
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.items import ItemPlan
 from tests.conformance.concurrency_support import blamed, facts_of, judged
@@ -56,9 +57,9 @@ def test_one_moment_is_whole_wherever_a_read_is_held(
 def test_what_no_read_could_be_held_for_is_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        held_reading, "hold", lambda *_: ["list: no line of the saver is part of it"]
-    )
+    why = "list: no line of the saver is part of it"
+    nowhere = HeldAt(READS[0], [], [])
+    monkeypatch.setattr(held_reading, "hold", lambda *_: ([why], nowhere))
     outcome = judged(called("right"), tmp_path, "sync", monkeypatch, HELD, only=TORN)
     assert TORN not in outcome.checked
-    assert outcome.unknown[TORN].endswith("list: no line of the saver is part of it")
+    assert outcome.unknown[TORN].endswith(why)

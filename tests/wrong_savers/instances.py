@@ -72,6 +72,21 @@ class LatestIdKept(Keeping):
         return found
 
 
+@wrong(INSTANCES, "SQLite's count of changes by others is asked for after a read, and kept with it")
+class CountAskedForTooLate(Keeping):
+    def get_tuple(self, config: Any) -> Any:
+        asked = repr(config["configurable"])
+        with self.database.lock:
+            known, found = self._kept().get(asked, (None, None))
+            if known is None or known != self._changes_by_others():
+                found = super().get_tuple(config)
+                self._kept()[asked] = (self._changes_by_others(), found)
+        return found
+
+    def _changes_by_others(self) -> Any:
+        return self.database.rows("PRAGMA data_version")
+
+
 @wrong(INSTANCES, "a listing is kept by the instance that made it")
 class ListingKept(Keeping):
     def list(self, config: Any, **options: Any) -> Iterator[Any]:

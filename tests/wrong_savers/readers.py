@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+import fcntl
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from tests.reference.database import Database
+from tests.reference.database import Database, closing_file
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.in_threads import InThreads
@@ -99,6 +101,60 @@ class FileReadTwice(StateFileReference):
             self.catch_up()
             again = ReferenceSaver.get_tuple(self, found.config)
             return found._replace(pending_writes=again.pending_writes if again else [])
+
+
+class Leasing(ReadingUnderItsLock):
+    """Readers keep writers out by a file, as long as they renew it."""
+
+    lease_s = 0.5
+    renewed_each_s = 0.05
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock, self.turn():
+            while any(map(self._is_fresh, self.path.parent.glob("read-by-*"))):
+                time.sleep(0.01)
+            with super().writing():
+                yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with super().reading(), self.leased():
+            yield
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        with closing_file(os.open(f"{self.path}.turn", os.O_RDWR | os.O_CREAT, 0o600)) as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def leased(self) -> Iterator[None]:
+        lease, over = self.path.with_name(f"read-by-{os.getpid()}-{id(self)}"), threading.Event()
+        with self.turn():  # nobody writes now
+            lease.touch()
+        renewing = threading.Thread(target=self.renew, args=(lease, over), daemon=True)
+        renewing.start()
+        try:
+            yield
+        finally:
+            over.set()
+            renewing.join()
+            lease.unlink(missing_ok=True)
+
+    def renew(self, lease: Path, over: threading.Event) -> None:
+        while not over.wait(self.renewed_each_s):
+            lease.touch()
+
+    def _is_fresh(self, lease: Path) -> bool:
+        with suppress(FileNotFoundError):
+            return time.time() - lease.stat().st_mtime < self.lease_s
+        return False
+
+
+@wrong(TORN, "a lock that is kept for a time, and nobody looks whether it was kept for that long")
+class LeaseNotLookedAt(SqliteReference):
+    database_class = Leasing
 
 
 # -- instances-agree ----------------------------------------------------------------------

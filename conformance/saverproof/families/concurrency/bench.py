@@ -21,6 +21,7 @@ from saverproof.families.concurrency import (
     overtaken,
     read_again,
     read_side_effects,
+    stopped_reads,
     tidied_graphs,
     waiting,
 )
@@ -49,6 +50,7 @@ CHILDREN = (
     overtaken,
     read_again,
     read_side_effects,
+    stopped_reads,
     tidied_graphs,
     waiting,
 )

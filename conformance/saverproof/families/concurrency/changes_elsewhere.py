@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
+import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,9 @@ from saverproof.families.concurrency.messages import GoneError, Messages
 from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import Acks
+
+_NAP_S = 0.001
+_GOES_ON = "it was stopped, and goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,25 @@ class ChangesElsewhere:
             self._messages.send(encode(operations))
             return [decode(TimedCall, one) for one in self._messages.receive()]
 
+    def begin_and_stop(self, operations: Sequence[Operation], longest_s: float) -> None:
+        """Have calls made, and stop this process until they are over, or have been under way for so
+        long.
+        """
+        self._messages.send({"made": encode(operations), "longest_s": longest_s})
+        # To this thread: another one might stop the process a moment later.
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+        self._messages.send(_GOES_ON)
+
+    def made_meanwhile(self) -> tuple[list[TimedCall], bool]:
+        """Return the calls that were begun by :meth:`begin_and_stop`, and whether they were over
+        before this process went on.
+
+        Raises:
+            GoneError: the other process has ended.
+        """
+        told = self._messages.receive()
+        return [decode(TimedCall, one) for one in told["made"]], told["in_time"]
+
     def begun(self, operation: Operation) -> concurrent.futures.Future[list[TimedCall]]:
         """Have a call made, and do not wait for its answer."""
         made: concurrent.futures.Future[list[TimedCall]] = concurrent.futures.Future()
@@ -70,8 +95,48 @@ def make_changes(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _making(scene: ScenePart, saver: Any, messages: Messages) -> Iterator[Answer]:
-    def make(asked: Any) -> None:
+    def made(asked: Any) -> Any:
         scene.alone(saver, ELSEWHERE, operations_in(asked))
-        messages.send(encode(scene.callers.pop().events))
+        return encode(scene.callers.pop().events)
+
+    def make(asked: Any) -> None:
+        if asked == _GOES_ON:
+            return
+        if isinstance(asked, list):
+            messages.send(made(asked))
+            return
+        with _let_go_on(messages, asked["longest_s"]) as over:
+            answer = made(asked["made"])
+            in_time = over()
+        messages.send({"made": answer, "in_time": in_time})
 
     yield make
+
+
+@contextmanager
+def _let_go_on(messages: Messages, longest_s: float) -> Iterator[Callable[[], bool]]:
+    """Let the other process, which stops now, go on when the function is called that this gives, or
+    after so many seconds. The function tells whether it came first.
+    """
+    over, late = threading.Event(), threading.Event()
+
+    def wake() -> None:
+        if not over.wait(longest_s):
+            late.set()
+        # Again and again: it may have announced its stop, and not have stopped yet.
+        while not messages.has_come() and not messages.are_over():
+            with suppress(ProcessLookupError):
+                os.kill(messages.other, signal.SIGCONT)
+            time.sleep(_NAP_S)
+
+    def is_over() -> bool:
+        over.set()
+        return not late.is_set()
+
+    waking = threading.Thread(target=wake, name="lets the other process go on", daemon=True)
+    waking.start()
+    try:
+        yield is_over
+    finally:
+        over.set()
+        waking.join()

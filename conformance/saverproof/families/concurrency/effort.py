@@ -17,7 +17,8 @@ class SceneEffort:
     whole threads, in ``upkeep_apart`` histories a process. A prune beside graphs is held at up to
     ``places`` places, a prune by another process at up to ``places_apart``. A read is held at up to
     ``reads`` places, and between any two places whose outcomes differ. Two places are enough if the
-    outcome changes once; more are for reads that ask again.
+    outcome changes once; more are for reads that ask again. The process of a read is stopped for up
+    to ``stopped_s`` seconds, so that a lock that is kept for a time is over; with 0 it never is.
     """
 
     shared: int
@@ -33,6 +34,7 @@ class SceneEffort:
     places: int = 0
     places_apart: int = 0
     reads: int = 0
+    stopped_s: float = 0.0
 
 
 EFFORTS = {
@@ -59,6 +61,7 @@ EFFORTS = {
         places=6,
         places_apart=3,
         reads=12,
+        stopped_s=6.0,
     ),
     "deep": SceneEffort(
         shared=120,
@@ -73,6 +76,7 @@ EFFORTS = {
         places=40,
         places_apart=20,
         reads=100,
+        stopped_s=12.0,
     ),
 }
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saverproof.families.concurrency.held_reading import CHANGES
+from saverproof.families.concurrency.contract_ids import INSTANCES
+from saverproof.families.concurrency.held_reading import CHANGES, STOPPED
 from saverproof.families.concurrency.holding import AWAIT, HoldPoint
 from saverproof.families.concurrency.reading_again import CHANGES as OF_ONE_SAVER
 from saverproof.families.concurrency.records import OperationKind
@@ -15,7 +16,14 @@ from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.identifiers import task_id
 from saverproof.scripts.source import quoted
 
-HELD_READ_IMPORTS = ("import linecache", "import select", "import types")
+HELD_READ_IMPORTS = (
+    "import linecache",
+    "import os",
+    "import select",
+    "import signal",
+    "import threading",
+    "import types",
+)
 """The imports that a script of a held read needs, beside those of every script."""
 _PATIENCE_S = 2
 """Seconds for which a script holds a read. SQLite waits for a lock for five seconds by default, so
@@ -27,14 +35,18 @@ __init__.py.
 """
 
 
-def held_read_words(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the read, the change and the place, for the script.
+def held_read_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
+    """Return the read, the change and the place, for the script: what the read shows is compared,
+    or what is shown afterwards.
 
     A place is a line's text, and its number among the lines with that text: so an edit elsewhere in
     the file does not move the place.
     """
     made = {operation.kind for operation in CHANGES[scene["change"]]}
     return {
+        "stale": contract == INSTANCES,
+        "stops": scene["scene"] == STOPPED,
+        "longest_s": scene.get("longest_s"),
         "copies": scene["read"] == OperationKind.COPY,
         "lists": scene["read"] in (OperationKind.LIST, OperationKind.COPY),
         "at": "AT" if scene["read"] == OperationKind.GET else "CONFIG",

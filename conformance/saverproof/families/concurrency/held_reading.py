@@ -15,7 +15,7 @@ from typing import Any
 
 from saverproof.families.concurrency import changes_elsewhere, held_reads
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import COPY, TORN
+from saverproof.families.concurrency.contract_ids import COPY, INSTANCES, TORN
 from saverproof.families.concurrency.held_reads import decoded
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
 from saverproof.families.concurrency.holding import HoldPoint
@@ -31,9 +31,9 @@ from saverproof.families.concurrency.records import (
 from saverproof.families.concurrency.right_moments import moments
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import decode, encode
-from saverproof_faults.kill import DiedBy, TrialResult
+from saverproof_faults.kill import Body, DiedBy, TrialResult
 
-SCENE = "held read"
+SCENE, STOPPED = "held read", "stopped read"
 PLACE, NUMBER = FIRST_OF_ROUNDS, 1
 BEFORE = (
     Operation(OperationKind.PUT, PLACE, NUMBER, tag=TAGS_EACH),
@@ -89,25 +89,43 @@ _COPY = HeldOperation(
     (Operation(OperationKind.LIST, copy_of(PLACE)),),
     (Operation(OperationKind.DELETE, copy_of(PLACE)),),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAt:
+    """Where one kind of read was held: at places at which the store lets others change it, and at
+    ``shut`` ones, at which something of the saver's own seems to keep them out.
+    """
+
+    held: HeldOperation
+    free: list[HoldPoint]
+    shut: list[HoldPoint]
+
+
 NO_PLACE = "no line of the saver, and no turn of a loop, is part of it"
 _NAMES = {TORN: "reads", COPY: "copies"}
 _HELD = {one.made.kind: one for one in (*READS, _COPY)}
 
 
-def hold_reads(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> str:
+def hold_reads(
+    bench: CallerBench, able: Able, record: SceneRecord, most: int
+) -> tuple[str, list[HeldAt]]:
     """Hold each kind of read at up to ``most`` places during each change, until a read shows a
     mixture of before and after.
 
-    Return why not every read could be held between its statements, if so.
+    Return why not every read could be held between its statements, if so, and where each was held.
     """
     hows = [how for how, made in CHANGES.items() if able.deletes or DELETED not in made]
     untried: dict[str, None] = {}
+    told: list[HeldAt] = []
     for held in READS:
-        untried |= dict.fromkeys(hold(bench, able, record, held, hows, most))
+        whys, where = hold(bench, able, record, held, hows, most)
+        untried |= dict.fromkeys(whys)
+        told += [where]
         record.tally.beat()
         if TORN in record.found:
-            return ""
-    return "; ".join(untried)
+            return "", told
+    return "; ".join(untried), told
 
 
 def hold_copies(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
@@ -117,7 +135,8 @@ def hold_copies(bench: CallerBench, able: Able, record: SceneRecord, most: int) 
     the checkpoints had. Only what removes, or replaces, shows that these are two moments.
     """
     if able.deletes:
-        for why in hold(bench, able, record, _COPY, [*CHANGES], most):
+        whys, _ = hold(bench, able, record, _COPY, [*CHANGES], most)
+        for why in whys:
             record.tally.note(why)
     record.tally.beat()
 
@@ -125,7 +144,7 @@ def hold_copies(bench: CallerBench, able: Able, record: SceneRecord, most: int) 
 def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
     """Play a recorded scene again."""
     held = _HELD[OperationKind(data["read"])]
-    whys = hold(bench, able, record, held, [data["change"]], most)
+    whys, _ = hold(bench, able, record, held, [data["change"]], most)
     if whys and held.contract not in record.found:
         record.tally.unknown[held.contract] = "; ".join(whys)
 
@@ -137,51 +156,82 @@ def hold(
     held: HeldOperation,
     hows: Sequence[str],
     most: int,
-) -> list[str]:
+) -> tuple[list[str], HeldAt]:
     """Play a call beside each of these changes. Return why some changes tell nothing, or not
-    all.
+    all, and where the call was held.
     """
     said = held.made.kind.value
-    results = _played(bench, held.beside([CHANGES[how] for how in hows], able, most))
-    for result in reversed(results):
-        # Where the changing one could not go on, the reading one was not told more.
-        if why := not_over(result):
-            return [f"{said}: {why}"[:300]]
-    value = results[0].value
+    arguments = held.beside([CHANGES[how] for how in hows], able, most)
+    nowhere = HeldAt(held, [], [])
+    value, why = played(bench, held_reads.read_held, arguments)
+    if why:
+        return [f"{said}: {why}"[:300]], nowhere
     if not value["places"]:
-        return [f"{said}: {NO_PLACE}"]
-    scenes = zip(hows, value["each"], strict=True)
-    whys = [_judge(record, held, how, told) for how, told in scenes]
-    return [f"{said} of a checkpoint that is {why}" for why in whys if why]
+        return [f"{said}: {NO_PLACE}"], nowhere
+    record.scenes[f"{_NAMES[held.contract]} that are held between statements"] += len(hows)
+    whys = [
+        judge(record, held, how, told, {"scene": SCENE})
+        for how, told in zip(hows, value["each"], strict=True)
+    ]
+    shut = [*value["shut"], *(at for told in value["each"] for at in told["shut"])]
+    free = [decode(HoldPoint, at) for at in value["free"] if at not in shut]
+    where = HeldAt(held, free, [*dict.fromkeys(decode(HoldPoint, at) for at in shut)])
+    return [f"{said} of a checkpoint that is {why}" for why in whys if why], where
 
 
-def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str, Any]) -> str:
-    """Judge a call beside one change. Return why it tells nothing, or not all, if so."""
+def judge(
+    record: SceneRecord,
+    held: HeldOperation,
+    how: str,
+    told: Mapping[str, Any],
+    scene: Mapping[str, Any],
+) -> str:
+    """Judge a call beside one change, in this kind of scene. Return why it tells nothing, or not
+    all, if so.
+    """
+    stood = "stopped" if scene["scene"] == STOPPED else "held"
     said = held.made.kind.value
-    record.scenes[f"{_NAMES[held.contract]} that are held between statements"] += 1
     alone = decoded(told["alone"])
     if any(event.error for event in alone):
         return f"{how}: one caller alone could not do it"
     states = [event.shown for event in alone]
-    whole = {*states, *moments(held.made, BEFORE, CHANGES[how])}
+    due = [*moments(held.made, BEFORE, CHANGES[how])]
     problems: list[tuple[Problem, HoldPoint]] = []
     raised = 0
     for at, events in told["held"]:
         place = decode(HoldPoint, at)
         *made, seen = decoded(events)
+        # What a copy leaves behind is the copy.
+        later = None if held.looks else seen
+        if later is not None:
+            seen = made.pop()
         record.tally.operations += len(events)
         if any(event.error for event in made):
             raised += 1
-        elif seen.error is not None:
+            continue
+        if seen.error is not None:
             record.raised[f"{said}: {seen.error}"[:120]] += 1
         else:
             record.tally.agreed(held.contract)
-            if seen.shown not in whole:
-                problems.append((_problem(held, states, place, [*made, seen]), place))
-    if problems:
-        problem, place = problems[0]
-        scene = {"scene": SCENE, "read": said, "change": how, "place": encode(place)}
-        record.saw([problem], scene)
+            if seen.shown not in (*states, *due):
+                problems.append(
+                    (_torn(held, states, f"{stood} {place.describe()}", [*made, seen]), place)
+                )
+        if later is not None and later.error is None:
+            record.tally.agreed(INSTANCES)
+            if later.shown not in (states[-1], due[-1]):
+                problems.append(
+                    (
+                        _stale(
+                            held, states[-1], f"{stood} {place.describe()}", [*made, seen, later]
+                        ),
+                        place,
+                    )
+                )
+    for contract in {problem.contract: None for problem, _ in problems}:
+        problem, place = next(one for one in problems if one[0].contract == contract)
+        whole = {**scene, "read": said, "change": how, "place": encode(place)}
+        record.saw([problem], whole)
     if raised:
         return f"{how}: beside it, a change raised, at {raised} of its places"
     if left := told["left"]:
@@ -189,17 +239,21 @@ def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str
     return ""
 
 
-def _played(bench: CallerBench, arguments: Mapping[str, Any]) -> list[TrialResult]:
-    """Return the results of the process that reads, then of the process that changes what it
-    reads.
+def played(
+    bench: CallerBench, part: Body, arguments: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], str]:
+    """Play a scene with a process that reads and one that changes what it reads. Return what the
+    reading one reports, and why that tells nothing, if so.
     """
     with bench.store() as store, TemporaryDirectory(dir=bench.folder) as folder:
         meeting = Path(folder, "meeting")
         Meeting.prepare(meeting, 2)
-        both = {**store, **arguments, "meeting": str(meeting)}
-        both["patience_s"] = PATIENCE_S[Sharing.PROCESSES]
-        parts = (held_reads.read_held, changes_elsewhere.make_changes)
-        return bench.writers([(part, both) for part in parts])
+        both = {"patience_s": PATIENCE_S[Sharing.PROCESSES], **store, **arguments}
+        both["meeting"] = str(meeting)
+        results = bench.writers([(one, both) for one in (part, changes_elsewhere.make_changes)])
+    # Where the changing one could not go on, the reading one was not told more.
+    whys = [why for result in reversed(results) if (why := not_over(result))]
+    return results[0].value, next(iter(whys), "")
 
 
 def not_over(result: TrialResult) -> str:
@@ -210,17 +264,25 @@ def not_over(result: TrialResult) -> str:
     return value["trouble"] or ("not over in time" if value["standstill"] else "")
 
 
-def _problem(
-    held: HeldOperation, states: list[Any], place: HoldPoint, events: list[TimedCall]
-) -> Problem:
-    seen = events[-1]
+def _torn(held: HeldOperation, states: list[Any], stood: str, events: list[TimedCall]) -> Problem:
     said = held.made.kind.value
     what = f"what {said} has made" if held.looks else said
     return Problem(
         held.contract,
-        f"{what} shows parts of several moments, held {place.describe()}",
+        f"{what} shows parts of several moments, {stood}",
         " or ".join(dict.fromkeys(in_words(shown) for shown in states)),
-        in_words(seen.shown),
+        in_words(events[-1].shown),
+        tuple(events),
+    )
+
+
+def _stale(held: HeldOperation, expected: Any, stood: str, events: list[TimedCall]) -> Problem:
+    said = held.made.kind.value
+    return Problem(
+        INSTANCES,
+        f"{said} does not show what another process changed while another {said} was {stood}",
+        in_words(expected),
+        in_words(events[-1].shown),
         tuple(events),
     )
 

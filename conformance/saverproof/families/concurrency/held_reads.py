@@ -8,6 +8,7 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -38,9 +39,13 @@ from saverproof.programs.steps.codec import decode, encode
 from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
-_MOST_BLOCKED = 6
-"""How many places are tried at which the change waits for the held read: at each, time passes and
-nothing is seen.
+_MOST_BLOCKED, _MOST_AFTER_THESE = 6, 1
+"""How many places are tried at which the change waits for the held read, and how many if a change
+before has waited at so many: at each, time passes and nothing is seen.
+"""
+_TIMES, _NAP_S = 3, 0.05
+"""How often, and after how many seconds, a read that shows what was is made again: a store may need
+a moment until all that reads it see a change.
 """
 _READING = ContextVar("_READING", default=False)
 """Whether a read is being made, here or for what runs here."""
@@ -149,13 +154,14 @@ async def _with_new_threads() -> None:
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """For each change, report what a read shows before and after each call of the change, and what
-    it shows if the whole change is made while the read is held, at some of its places.
+    it shows if the whole change is made while the read is held, at some of its places, and once
+    more afterwards.
 
     ``left`` counts the places that were not tried because the change had waited for the read too
-    often.
+    often. ``shut`` has the places at which the store keeps others out.
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
-    told: dict[str, Any] = {"places": 0, "each": []}
+    told: dict[str, Any] = {"places": 0, "shut": [], "free": [], "each": []}
 
     def play() -> None:
         try:
@@ -221,18 +227,31 @@ class HeldTrial:
         found = _Found()
         self.alone(found)
         told["places"] = len(found.places)
+        # A read that was answered from a cache would not come to all its places again.
+        self.prepare()
         free = self.free(found.places)
-        told["each"] += [self.beside(change, free) for change in self.each]
+        told["free"] = encode(free)
+        told["shut"] = encode(self.shut([one for one in found.places if one not in free]))
+        most_blocked = _MOST_BLOCKED
+        for change in self.each:
+            told["each"].append(self.beside(change, free, most_blocked))
+            if told["each"][-1]["left"]:
+                most_blocked = _MOST_AFTER_THESE
 
-    def beside(self, change: tuple[Operation, ...], places: list[HoldPoint]) -> dict[str, Any]:
+    def beside(
+        self,
+        change: tuple[Operation, ...],
+        places: list[HoldPoint],
+        most_blocked: int = _MOST_BLOCKED,
+    ) -> dict[str, Any]:
         """Return what the read shows before, after and beside one change."""
         self.prepare()
         alone = [self.alone()]
         for made in change:
             self.changes.make([made])
             alone.append(self.alone())
-        told: dict[str, Any] = {"alone": encode(alone), "held": [], "left": 0}
-        self._hold_at(places, change, alone[-1], told)
+        told: dict[str, Any] = {"alone": encode(alone), "held": [], "shut": [], "left": 0}
+        self._hold_at(places, change, alone[-1], told, most_blocked)
         return told
 
     def _hold_at(
@@ -241,6 +260,7 @@ class HeldTrial:
         change: tuple[Operation, ...],
         expected: TimedCall,
         told: dict[str, Any],
+        most_blocked: int,
     ) -> None:
         """Hold the read at some of the places, and then between any two neighbours with different
         results.
@@ -254,6 +274,7 @@ class HeldTrial:
         def shown_at(number: int) -> Any:
             events = self.held_at(places[number], change)
             if not events:
+                told["shut"].append(encode(places[number]))
                 return None
             events += self.after(expected)
             told["held"].append([encode(places[number]), encode(events)])
@@ -261,15 +282,24 @@ class HeldTrial:
 
         for tried, (_, shown) in enumerate(tell_apart(len(places), self.most, shown_at), 1):
             blocked += shown is None
-            if blocked >= _MOST_BLOCKED:
+            if blocked >= most_blocked:
                 told["left"] = len(places) - tried
                 return
 
     def after(self, expected: TimedCall) -> list[TimedCall]:
-        """Return the reads that follow a held one. ``expected`` is a read after the change. Here
-        there are none.
+        """Return the read that follows a held one, which may have left behind what it had read
+        before the change. ``expected`` is a read after the change. What a copy leaves behind is
+        seen in the copy.
         """
-        return []
+        if self.looks:
+            return []
+        again = self.alone()
+        for _ in range(_TIMES):
+            if again.shown == expected.shown:
+                break
+            time.sleep(_NAP_S)
+            again = self.alone()
+        return [again]
 
     def prepare(self) -> list[TimedCall]:
         first = (*self.clears, *self.ends)
@@ -307,6 +337,13 @@ class HeldTrial:
             return places
         return _free_of(probing)
 
+    def shut(self, places: list[HoldPoint]) -> list[HoldPoint]:
+        """Return those of the places where others are not let in at which it may be something of
+        the saver's own that keeps them out. SQLite's locks are the system's: a process that is
+        stopped keeps them.
+        """
+        return [] if [*sqlite_files(self.reads.scene.workspace.path)] else places
+
     def held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
         """Return the calls that were made, the read last; nothing if the change waited for the
         read.
@@ -317,11 +354,15 @@ class HeldTrial:
         holding.come.wait()
         events += self.changes.make(change)
         holding.let_go.set()
+        shown = self.shown_by(read)
+        return [*events, *shown] if holding.overtaken else []
+
+    def shown_by(self, read: concurrent.futures.Future[None]) -> list[TimedCall]:
+        """Wait for the end of a call that was begun. Return it, and the look at what it made."""
         read.result()
         made = self.reads.caller.events[-1]
         seen = self._looked(made)
-        own = [seen] if seen is made else [made, seen]
-        return [*events, *own] if holding.overtaken else []
+        return [seen] if seen is made else [made, seen]
 
 
 def _free_of(probe: PlaceProbe) -> list[HoldPoint]:

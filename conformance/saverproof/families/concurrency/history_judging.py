@@ -29,6 +29,7 @@ from saverproof.families.concurrency.reading_again import read_beside_changes
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import OperationKind
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.concurrency.stopping import stop_reads
 from saverproof.families.concurrency.workload import Able
 from saverproof.families.tally import Tally, hidden
 
@@ -95,7 +96,10 @@ class HistoryJudging:
         """
         many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
         if TORN in self.tally.wanted and many and self.effort.reads:
-            return hold_reads(self.bench, self.able, self.record, self.effort.reads)
+            why, where = hold_reads(self.bench, self.able, self.record, self.effort.reads)
+            if self.effort.stopped_s and TORN not in self.record.found:
+                stop_reads(self.bench, self.able, self.record, where, self.effort.stopped_s)
+            return why
         return ""
 
     def _apart(self) -> None:

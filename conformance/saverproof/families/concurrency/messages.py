@@ -48,9 +48,8 @@ class Messages:
         Raises:
             GoneError: the other process has ended.
         """
-        while not self._has_come():
-            # What it said last may have come before it died.
-            if self._meeting.has_died(self._other) and not self._has_come():
+        while not self.has_come():
+            if self.are_over():
                 raise GoneError
             self._waiting()
             time.sleep(_NAP_S)
@@ -60,8 +59,14 @@ class Messages:
         self._got += 1
         return json.loads(file.read_text(encoding="utf-8"))
 
-    def _has_come(self) -> bool:
+    def has_come(self) -> bool:
+        """Return whether there is a message that was not received yet."""
         return self._meeting.of(self._other) > self._got
+
+    def are_over(self) -> bool:
+        """Return whether the other process has died, and has said nothing more."""
+        # What it said last may have come before it died.
+        return self._meeting.has_died(self._other) and not self.has_come()
 
     @property
     def other(self) -> int:

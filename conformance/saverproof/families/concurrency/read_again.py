@@ -5,7 +5,6 @@ they read, and are made again afterwards.
 from __future__ import annotations
 
 import concurrent.futures
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +17,6 @@ from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import encode
 from saverproof_faults.kill import Acks
-
-_TIMES, _NAP_S = 3, 0.05
-"""How often, and after how many seconds, a read that shows what was is made again: a store may need
-a moment until all that reads it see a change.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +39,7 @@ class ChangesHere:
 
 
 class RepeatedTrial(HeldTrial):
-    """One read, and the changes that another caller makes beside it. The read is then repeated: it
-    may have left behind what it had read before the change.
-    """
-
-    def after(self, expected: TimedCall) -> list[TimedCall]:
-        """Return the read after the change."""
-        again = self.alone()
-        for _ in range(_TIMES):
-            if again.shown == expected.shown:
-                break
-            time.sleep(_NAP_S)
-            again = self.alone()
-        return [again]
+    """One read, and the changes that another caller of the same saver makes beside it."""
 
     def free(self, places: list[HoldPoint]) -> list[HoldPoint]:
         """Return the places at which the other caller is answered."""

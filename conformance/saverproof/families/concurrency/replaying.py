@@ -12,6 +12,7 @@ from saverproof.families.concurrency import (
     late_writing,
     loop_judging,
     reading_again,
+    stopping,
     upkeep,
 )
 from saverproof.families.concurrency.agreeing import Asking
@@ -108,6 +109,8 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
         case held_reading.SCENE:
             most = EFFORTS["default"].reads
             held_reading.again(bench, _able(bench), data, record, most)
+        case held_reading.STOPPED:
+            stopping.again(bench, _able(bench), data, record)
         case reading_again.SCENE:
             most = EFFORTS["default"].reads
             reading_again.again(bench, _able(bench), data, record, most)

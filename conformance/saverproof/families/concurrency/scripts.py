@@ -33,6 +33,7 @@ from saverproof.families.concurrency.held_read_scripts import (
     read_again_words,
 )
 from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
+from saverproof.families.concurrency.held_reading import STOPPED as STOPPED_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.other_process import STARTED, as_the_other
@@ -88,7 +89,11 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     text = script(target, opening, problem.contract, scene, api)
     if not text:
         return ""
-    if problem.contract in BY_CHANCE and scene.get("scene") not in (HELD_READ, READ_AGAIN):
+    if problem.contract in BY_CHANCE and scene.get("scene") not in (
+        HELD_READ,
+        STOPPED_READ,
+        READ_AGAIN,
+    ):
         return tried_often(text, problem.contract, partial(_patient, text))
     return text if complains_alone(text, problem.contract) else ""
 
@@ -104,7 +109,8 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     if name in (PROCESSES, FIRST) and api == "sync" and opening.managed:
         # The saver lives on a loop, and is called from other threads.
         return ""
-    if name == INSTANCES:
+    held = scene.get("scene") in (HELD_READ, STOPPED_READ)
+    if name == INSTANCES and not held:
         return instances_script(target, opening, Asking.from_json(scene), api)
     words: dict[str, Any] = {
         "durable": target.durable,
@@ -123,8 +129,8 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         if name == DELETION and scene["kind"] != OperationKind.DELETE_RUN:
             return ""
     imports: Sequence[str] = _WAITS
-    if scene.get("scene") == HELD_READ:
-        words |= held_read_words(scene)
+    if held:
+        words |= held_read_words(scene, name)
         imports = HELD_READ_IMPORTS
     if scene.get("scene") == READ_AGAIN:
         if name == TORN:
@@ -150,7 +156,7 @@ def _template(name: str, scene: dict[str, Any]) -> str:
     """Return the template for a contract, from this package."""
     if scene.get("scene") in GRAPHS_SCENES:
         return "graph_beside"
-    if scene.get("scene") == HELD_READ:
+    if scene.get("scene") in (HELD_READ, STOPPED_READ):
         return "held_read"
     if scene.get("scene") == READ_AGAIN:
         return "read_again"

@@ -1,0 +1,87 @@
+"""Runs in the process that is stopped (SIGSTOP) in the middle of a read, and goes on (SIGCONT) when
+another one has changed what it reads.
+
+All its threads stand still, and its event loop: where a single read is held, others may renew a
+lock that is kept for a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.concurrency.changes_elsewhere import ChangesElsewhere
+from saverproof.families.concurrency.child import ScenePart
+from saverproof.families.concurrency.held_reads import HeldReads, HeldTrial
+from saverproof.families.concurrency.holding import Holding, HoldPoint
+from saverproof.families.concurrency.messages import GoneError
+from saverproof.families.concurrency.records import Operation, TimedCall
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.programs.steps.codec import decode, encode
+from saverproof_faults.kill import Acks
+
+_NAP_S = 0.001
+
+
+class Standing(Holding):
+    """Stands still at a place until it is let go, however long that takes."""
+
+    def at(self, place: HoldPoint) -> None:
+        """Stand still if this is the place."""
+        if self._is_there(place):
+            self.let_go.wait()
+
+    async def await_at(self, place: HoldPoint) -> None:
+        """Do the same as :meth:`at` on an event loop."""
+        if self._is_there(place):
+            while not self.let_go.is_set():
+                await asyncio.sleep(_NAP_S)
+
+
+@dataclass(frozen=True)
+class StoppedTrial(HeldTrial):
+    """One read, in a process that is stopped in the middle of it, for ``longest_s`` seconds at
+    most.
+    """
+
+    changes: ChangesElsewhere
+    longest_s: float = 0.0
+
+    def held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
+        """Return the calls that were made, the read last; nothing if the change waited for the
+        read.
+        """
+        events = self.prepare()
+        standing = Standing(place)
+        read = self.reads.begin(self.read, standing)
+        standing.come.wait()
+        self.changes.begin_and_stop(change, self.longest_s)
+        standing.let_go.set()
+        shown = self.shown_by(read)
+        made, in_time = self.changes.made_meanwhile()
+        return [*events, *made, *shown] if in_time else []
+
+
+def read_stopped(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Report what ``held_reads.read_held`` does, of a process that is stopped at one place."""
+    scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
+    place = decode(HoldPoint, arguments["place"])
+    told: dict[str, Any] = {"places": 1, "each": []}
+
+    def play() -> None:
+        try:
+            with (
+                ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
+                scene.saver() as saver,
+                HeldReads.wherever_they_run(scene, saver) as reads,
+            ):
+                trial = StoppedTrial.of(reads, changes, arguments)
+                stopped = replace(trial, longest_s=arguments["longest_s"])
+                told["each"] += [stopped.beside(change, [place]) for change in trial.each]
+        except GoneError:
+            scene.trouble = "the other process has ended"
+
+    return {**scene.played(play), **told}

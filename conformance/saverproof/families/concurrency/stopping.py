@@ -1,0 +1,109 @@
+"""Stops the process of a read (SIGSTOP) while another process changes what it reads.
+
+A lock that is kept for a time, and renewed by a thread meanwhile, keeps others out wherever the
+read alone is held. A process that is stopped renews nothing: when it goes on, as after a pause of
+its virtual machine, others have long had the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from saverproof.families.concurrency import stopped_reads
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import TORN
+from saverproof.families.concurrency.held_reading import (
+    CHANGES,
+    READS,
+    STOPPED,
+    HeldAt,
+    HeldOperation,
+    judge,
+    played,
+)
+from saverproof.families.concurrency.held_reads import decoded, tell_apart
+from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
+from saverproof.families.concurrency.holding import HoldPoint
+from saverproof.families.concurrency.record import SceneRecord
+from saverproof.families.concurrency.workload import Able
+from saverproof.programs.steps.codec import decode, encode
+
+_DELETED_ANEW, _PUT_AGAIN = "deleted, and put anew", "put again"
+_MOST = 2
+"""How many places are tried of a read, before those between two whose results differ."""
+KEPT_OUT = "the change waits for the process that is stopped"
+
+
+def stop_reads(
+    bench: CallerBench,
+    able: Able,
+    record: SceneRecord,
+    each: Sequence[HeldAt],
+    longest_s: float,
+) -> None:
+    """Stop the process of each kind of read, for up to ``longest_s`` seconds at a place: where
+    something of the saver's own keeps others out, or else in the middle.
+
+    The first place at which others are kept out all the same is the last one: it took all the
+    seconds, and a lock that a stopped process keeps is kept everywhere.
+    """
+    how = _DELETED_ANEW if able.deletes else _PUT_AGAIN
+    for one in each:
+        places = one.shut or one.free[len(one.free) // 2 :][:1]
+        why = _stop(bench, able, record, one.held, how, places, longest_s)
+        record.tally.beat()
+        if why:
+            record.tally.note(f"{one.held.made.kind.value}, in a process that is stopped: {why}")
+        if why or TORN in record.found:
+            return
+
+
+def again(bench: CallerBench, able: Able, data: Mapping[str, Any], record: SceneRecord) -> None:
+    """Play a recorded scene again."""
+    (held,) = [one for one in READS if one.made.kind == data["read"]]
+    place = decode(HoldPoint, data["place"])
+    why = _stop(bench, able, record, held, data["change"], [place], data["longest_s"])
+    if why and why != KEPT_OUT:
+        record.tally.unsure([TORN], why)
+
+
+def _stop(
+    bench: CallerBench,
+    able: Able,
+    record: SceneRecord,
+    held: HeldOperation,
+    how: str,
+    places: Sequence[HoldPoint],
+    longest_s: float,
+) -> str:
+    """Play a read beside a change, stopped at these places. Return why it tells nothing, or not
+    all, if so.
+    """
+    arguments = held.beside([CHANGES[how]], able, _MOST)
+    arguments |= {"longest_s": longest_s}
+    arguments["patience_s"] = PATIENCE_S[Sharing.PROCESSES] + longest_s
+    scene = {"scene": STOPPED, "longest_s": longest_s}
+    why = ""
+
+    def shown_at(number: int) -> Any:
+        nonlocal why
+        value, why = played(
+            bench, stopped_reads.read_stopped, {**arguments, "place": encode(places[number])}
+        )
+        if why:
+            return None
+        record.scenes["reads in a process that is stopped"] += 1
+        (told,) = value["each"]
+        why = judge(record, held, how, told, scene)
+        if not told["held"]:
+            why = why or KEPT_OUT
+            return None
+        ((_, events),) = told["held"]
+        *_, seen, _ = decoded(events)
+        return seen.shown, seen.error
+
+    for _ in tell_apart(len(places), _MOST, shown_at):
+        if why or TORN in record.found:
+            return why
+    return ""
