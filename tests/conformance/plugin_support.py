@@ -195,11 +195,11 @@ def toy(workspace: Workspace):
 
 
 BAD = """
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from langgraph.checkpoint.memory import InMemorySaver
 from saverproof import target
 from saverproof_faults import ClassDriver
-import os, threading, ctypes
+import asyncio, os, threading, ctypes
 
 number = 3
 
@@ -231,6 +231,16 @@ def _hangs(workspace):
     threading.Event().wait()
     yield
 
+def _never_closes(workspace):
+    yield InMemorySaver()
+    threading.Event().wait()
+
+@target(durable=False)
+@asynccontextmanager
+async def never_closes_on_its_loop(workspace):
+    yield InMemorySaver()
+    await asyncio.Event().wait()
+
 def _exits(workspace):
     print("could not go on")
     os._exit(3)
@@ -258,6 +268,7 @@ class Broken(InMemorySaver):
 def _broken(workspace):
     yield Broken()
 
+never_closes = opener(_never_closes, durable=False)
 raises, forgets, keeps_in_process, none, hangs, exits, crashes, dictionary = map(
     opener, (_raises, _forgets, _keeps_in_process, _none, _hangs, _exits, _crashes, _dictionary)
 )

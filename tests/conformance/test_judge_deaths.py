@@ -42,6 +42,33 @@ def dying(workspace: Workspace):
     with Dying.open(workspace.path / "store.db") as saver:
         yield saver
 """
+CLOSING = """
+from contextlib import contextmanager
+import threading
+from saverproof import Workspace, target
+from saverproof_savers import SqliteSaver
+
+class Closing(SqliteSaver):
+    listing, ended = 0, False
+
+    def list(self, *given, **narrowing):
+        self.listing += 1
+        yield from super().list(*given, **narrowing)
+        self.listing -= 1
+
+    def close(self):
+        if self.NEVER:
+            threading.Event().wait()
+        super().close()
+        self.ended = True
+
+@target
+@contextmanager
+def dying(workspace: Workspace):
+    with Closing.open(workspace.path / "store.db") as saver:
+        yield saver
+"""
+"""A saver whose close waits for ever, once ``NEVER`` names what for."""
 LONG: Program = (
     Put("a", "", 1),
     GetTuple("a", ""),
@@ -188,4 +215,21 @@ def test_the_rest_holds_where_the_call_that_kills_is_of_one_contract(tmp_path: P
     result, told = verdicts(Project(tmp_path), "lifecycle", saver)
     assert "VIOLATED lifecycle/abandoned-list (sync): the process ended itself" in result.output
     assert told["lifecycle/abandoned-list"] == "violated"
+    assert told["lifecycle/reopen"] == told["lifecycle/setup-idempotent"] == "held"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("never", "contract", "level"),
+    [
+        ("listing", "lifecycle/abandoned-list", "VIOLATED"),
+        ("ended", "lifecycle/close-idempotent", "ADVICE"),
+    ],
+)
+def test_a_close_that_never_returns_is_told_of_what_it_waits_for(
+    never: str, contract: str, level: str, tmp_path: Path
+) -> None:
+    result, told = verdicts(Project(tmp_path), "lifecycle", CLOSING.replace("NEVER", never))
+    assert f"{level} {contract} (sync): no answer after" in result.output
+    assert " in close\n" in result.output
     assert told["lifecycle/reopen"] == told["lifecycle/setup-idempotent"] == "held"

@@ -134,6 +134,12 @@ def test_a_hanging_opener_is_told_with_its_place(folder: Path) -> None:
         facts_of("bad:hangs", folder, silence_s=2.0)
 
 
+@pytest.mark.parametrize("saver", ["never_closes", "never_closes_on_its_loop"])
+def test_a_saver_that_cannot_be_left_is_told_as_that(folder: Path, saver: str) -> None:
+    with pytest.raises(TargetError, match=r"no answer after 2 s while closing the saver"):
+        facts_of(f"bad:{saver}", folder, silence_s=2.0)
+
+
 def test_a_memory_saver_has_both_apis_and_is_not_durable(folder: Path) -> None:
     facts = facts_of("toys:toy", folder)
     assert facts["saver_class"] == "langgraph.checkpoint.memory.InMemorySaver"

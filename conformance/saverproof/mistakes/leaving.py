@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Hashable
 from typing import Any, Self
 
@@ -87,6 +88,20 @@ class AbandonedListGoesOn(ReferenceSaver):
             yield rest.pop(0)
 
 
+@mistake(
+    "lifecycle/abandoned-list", "closing waits for listings that nobody goes on with", hangs=True
+)
+class AbandonedListKeepsItOpen(ReferenceSaver):
+    def list(self, config: Any, **options: Any) -> Any:
+        self.__dict__["listing"] = self.__dict__.get("listing", 0) + 1
+        yield from super().list(config, **options)
+        self.__dict__["listing"] -= 1
+
+    def close(self) -> None:
+        while self.__dict__.get("listing"):
+            time.sleep(0.02)
+
+
 # -- shallow-clone ------------------------------------------------------------------------
 
 
@@ -167,3 +182,15 @@ class CloseTwiceUsesTheClosed(ReferenceSaver):
         if not self.__dict__.setdefault("open", True):
             raise ValueError("Cannot operate on a closed database.")
         self.__dict__["open"] = False
+
+
+@mistake(
+    "lifecycle/close-idempotent",
+    "close asks its thread to end and waits for the answer of one that has ended",
+    hangs=True,
+)
+class CloseTwiceWaits(ReferenceSaver):
+    def close(self) -> None:
+        while self.__dict__.get("ended"):
+            time.sleep(0.02)
+        self.__dict__["ended"] = True

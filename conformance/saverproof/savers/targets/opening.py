@@ -3,7 +3,7 @@
 import inspect
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,18 @@ def opened(
     except Exception as error:
         message = f"target {target.name!r}: closing raised {describe(error)}"
         raise OpeningError(message, stage="closing") from error
+
+
+@contextmanager
+def opened_in_stages(
+    target: Target, workspace: Workspace, loop: Loop, stage: Callable[[str], None]
+) -> "Iterator[BaseCheckpointSaver[Any]]":
+    """Do the same as :func:`opened`, and call ``stage`` before the saver is closed, which may take
+    for ever as well.
+    """
+    with opened(target, workspace, loop) as saver:
+        yield saver
+        stage("closing the saver")
 
 
 async def _enter_async(manager: Any) -> Any:

@@ -22,7 +22,7 @@ from saverproof.savers.targets.distribution import distribution_of, missing_extr
 from saverproof.savers.targets.event_loop import EventLoop, Loop
 from saverproof.savers.targets.frames import place, shown
 from saverproof.savers.targets.loading import load
-from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.opening import fresh_workspace, opened, opened_in_stages
 from saverproof.savers.targets.probe_absent import absent_capabilities, apis_of
 from saverproof.savers.targets.probe_separation import what_is_shared
 from saverproof.savers.targets.reference import TargetRef
@@ -124,7 +124,7 @@ def _facts(work: Survey, folder: Path) -> Facts:
     assert ref is not None  # load() sets it
     with fresh_workspace(folder, target) as workspace:
         work.stage("opening the saver")
-        with opened(target, workspace, work.loop) as saver:
+        with opened_in_stages(target, workspace, work.loop, work.stage) as saver:
             kind = type(saver)
             _try_drivers(target)
             prober = work.prober(saver)
@@ -175,7 +175,8 @@ def _server_version(target: Target) -> dict[str, str]:
 def _reopen(work: Survey, workspace: Workspace, api: str) -> None:
     name = work.target.name
     work.stage("opening the saver again")
-    with _second_opening(name), opened(work.target, workspace, work.loop) as saver:
+    again = opened_in_stages(work.target, workspace, work.loop, work.stage)
+    with _second_opening(name), again as saver:
         found = probe_calls.reads_back(work.prober(saver), api, THREAD)
     if not found:
         raise _forgets(name, "opened again")
@@ -233,8 +234,12 @@ def look(data: Written, progress: Progress) -> bool:
     """
     target = load(data.ref)
     workspace = Workspace.from_json(data.workspace)
-    with EventLoop() as loop, opened(target, workspace, loop) as saver:
-        prober = probe_calls.Prober(saver, loop, lambda stage: progress({"stage": stage}))
+
+    def stage(text: str) -> None:
+        progress({"stage": text})
+
+    with EventLoop() as loop, opened_in_stages(target, workspace, loop, stage) as saver:
+        prober = probe_calls.Prober(saver, loop, stage)
         return probe_calls.reads_back(prober, data.api, THREAD)
 
 

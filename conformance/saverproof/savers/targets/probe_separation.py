@@ -10,7 +10,7 @@ from typing import Any
 
 from saverproof.errors import OpeningError
 from saverproof.savers.targets.event_loop import Loop
-from saverproof.savers.targets.opening import fresh_workspace, opened
+from saverproof.savers.targets.opening import fresh_workspace, opened_in_stages
 from saverproof.savers.targets.probe_calls import CHANNEL, VALUE, Prober, config, put_arguments
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
@@ -77,7 +77,7 @@ class _Look:
 
     @contextmanager
     def _prober(self, workspace: Workspace) -> Iterator[Prober]:
-        with opened(self._target, workspace, self._loop) as saver:
+        with opened_in_stages(self._target, workspace, self._loop, self._stage) as saver:
             yield Prober(saver, self._loop, self._stage)
 
     def _write(self, own: Prober) -> None:
