@@ -18,14 +18,9 @@ from tests.conformance.mistake_programs import facts_shown
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.items import Outcome
+from saverproof.families.machines.composing import composed, lacks_paths, versions_like
 from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import (
-    Predictor,
-    compare,
-    composed,
-    lacks_paths,
-    versions_like,
-)
+from saverproof.families.machines.prediction import Predictor, compare
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.families.registry import judged

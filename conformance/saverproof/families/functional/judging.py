@@ -29,9 +29,9 @@ from saverproof.families.functional.shares import (
     ProgramShares,
 )
 from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.machines.composing import lacks_paths, prunes_like, versions_like
 from saverproof.families.machines.findings import finding, notes
 from saverproof.families.machines.patience import Patience
-from saverproof.families.machines.prediction import lacks_paths, prunes_like, versions_like
 from saverproof.families.machines.registry import MACHINES
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing

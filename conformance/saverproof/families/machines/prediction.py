@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
-
 from saverproof.errors import SaverproofError
+from saverproof.families.machines.composing import composed, refusing, without_paths
 from saverproof.families.machines.differences import calls_in
 from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.judging.answers import is_mapping, place
@@ -29,11 +27,10 @@ from saverproof.judging.facts import (
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore
+from saverproof.mistakes.reference.store import ReferenceStore
 from saverproof.mistakes.registry import opener
 from saverproof.programs.steps.definitions import OwnStep, Program
 from saverproof.programs.values import show
-from saverproof.savers.execution.driver import takes_task_path
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
 
@@ -48,11 +45,8 @@ _TO_OPEN = 3
 """What it costs to open a saver and to look at it at the end, counted in steps."""
 _OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
 """Fields of a checkpoint that hold versions, which each saver makes in its own way."""
-_STORE_WRITES = ("put_writes", "aput_writes")
 _AMONG_OTHERS = frozenset({WRITE_MISSING, WRITE_EXTRA, WRITE_TWICE, WRITE_FOREIGN})
 """Facts about one write that are noted with all the writes shown."""
-_PRUNES = ("prune", "aprune")
-_DELETES = frozenset({"delete_thread", "adelete_thread"})
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 """The memory address of an object in its repr. A saver may store the repr as text, and each run
 makes the object again at another address.
@@ -285,128 +279,3 @@ def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
         yield workspace
     finally:
         ReferenceStore.forget(workspace.path)
-
-
-def composed(
-    savers: Iterable[type[ReferenceSaver]],
-    next_version: Callable[[Any, Any, None], Any] | None = None,
-    prune_whole: Callable[[Any, str], None] | None = None,
-) -> type[ReferenceSaver] | None:
-    """Return a saver class with all of these mistakes; each overrides those before it.
-
-    ``next_version`` makes the versions, unless a mistake does. Each checkpoint then keeps its own
-    values, since another may have the same versions. ``prune_whole`` prunes what is to be deleted,
-    unless a mistake does. Return None if Python cannot derive one class from all of them.
-    """
-    bases: list[type] = []
-    for saver in savers:
-        if any(issubclass(base, saver) for base in bases):
-            continue
-        bases = [saver, *(base for base in bases if not issubclass(saver, base))]
-    body: dict[str, Any] = {}
-    if next_version is not None and not _overridden("get_next_version", bases):
-        body["get_next_version"] = next_version
-        if not _overridden("_value_key", bases):
-            body["_value_key"] = _value_of_checkpoint
-    if prune_whole is not None and not _overridden("_prune_whole", bases):
-        body["_prune_whole"] = prune_whole
-    try:
-        return type("Mistaken", tuple(bases) or (ReferenceSaver,), body)
-    except TypeError:
-        return None
-
-
-def _overridden(method: str, classes: Iterable[type]) -> bool:
-    """Return whether a class has another method of this name than the reference saver has."""
-    own = getattr(ReferenceSaver, method)
-    return any(getattr(each, method, own) is not own for each in classes)
-
-
-def refusing(saver: type[ReferenceSaver], refusals: Sequence[bool]) -> type[ReferenceSaver]:
-    """Return a saver class that refuses prunes and deletions for runs as ``refusals`` says, in
-    order.
-    """
-    told = iter(refusals)
-
-    def unless_refused(
-        method: Callable[..., Any], refusal: Callable[..., Exception]
-    ) -> Callable[..., Any]:
-        def call(*given: Any, **named: Any) -> Any:
-            if next(told, False):
-                raise refusal(*given)
-            return method(*given, **named)
-
-        return call
-
-    refusing_methods = {
-        "prune": unless_refused(saver.prune, _refusal_of_prune),
-        "delete_for_runs": unless_refused(saver.delete_for_runs, _refusal_of_runs),
-    }
-    return type("Refusing", (saver,), refusing_methods)
-
-
-def _refusal_of_prune(*_: Any) -> Exception:
-    return NotImplementedError("delta channels")
-
-
-def _refusal_of_runs(_: Any, run_ids: Sequence[str]) -> Exception:
-    # What is judged takes either for a refusal: an empty id is no right one, deltas are not done.
-    return ValueError("no run") if "" in run_ids else NotImplementedError("delta channels")
-
-
-def without_paths(saver: type[ReferenceSaver], methods: Collection[str]) -> type[ReferenceSaver]:
-    """Return a saver class of which these methods have no parameter for a task path."""
-
-    def without_path(method: Callable[..., Any]) -> Callable[..., Any]:
-        # Other methods of the class may still hand a path on.
-        def call(self: Any, config: Any, writes: Any, task_id: str, *path: str) -> Any:
-            return method(self, config, writes, task_id, *path)
-
-        return call
-
-    body = {name: without_path(getattr(saver, name)) for name in methods}
-    return type("WithoutPaths", (saver,), body) if body else saver
-
-
-def lacks_paths(saver: BaseCheckpointSaver[Any]) -> frozenset[str]:
-    """Return which of a saver's methods that store writes take no task path."""
-    return frozenset(
-        name for name in _STORE_WRITES if not takes_task_path(getattr(saver, name, None))
-    )
-
-
-def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
-    """Return the method that makes a composed saver count versions in integers, if ``saver`` does
-    so.
-
-    Return None for a saver with text versions: these sort and differ as the reference saver's do.
-    """
-    try:
-        first = saver.get_next_version(None, None)
-    except Exception:  # noqa: BLE001 - a saver may raise anything, and is judged for it elsewhere
-        return None
-    return _count_on if isinstance(first, int) else None
-
-
-def prunes_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, str], None] | None:
-    """Return the method that makes a composed saver prune by ``delete_thread``, or None.
-
-    It is returned if ``saver`` seems to prune in that way: a mistake in its deletions then shows in
-    prunes, too.
-    """
-    methods = (getattr(type(saver), name, None) for name in _PRUNES)
-    code = (getattr(inspect.unwrap(each), "__code__", None) for each in methods if each is not None)
-    deletes = any(_DELETES.intersection(each.co_names) for each in code if each is not None)
-    return _prune_by_deleting if deletes else None
-
-
-def _prune_by_deleting(saver: ReferenceSaver, thread: str) -> None:
-    saver.delete_thread(thread)
-
-
-def _value_of_checkpoint(_: Any, row: CheckpointRow, channel: str, __: object) -> Hashable:
-    return row.id, channel
-
-
-def _count_on(_: Any, current: int | None, __: None) -> int:
-    return 1 if current is None else current + 1
