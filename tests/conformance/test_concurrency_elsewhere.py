@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import fcntl
 import os
 import signal
 import sqlite3
@@ -51,7 +52,7 @@ from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.schedules import is_zombie
+from saverproof.families.concurrency.schedules import is_zombie, runs_of
 from saverproof.families.concurrency.scripts import script
 from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
@@ -327,6 +328,30 @@ def test_a_process_has_ended_and_a_thread_of_one_is_no_process() -> None:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert is_zombie(process.pid)
     assert not is_zombie(process.pid)
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the system does not tell")
+def test_a_thread_that_is_given_its_lock_has_moved(tmp_path: Path) -> None:
+    waits = (
+        "import fcntl, sys, threading\n"
+        "file = open(sys.argv[1], 'w')\n"
+        "thread = threading.Thread(target=fcntl.flock, args=(file, fcntl.LOCK_EX))\n"
+        "thread.start(), print(flush=True), thread.join(), print(flush=True)\n"
+        "threading.Thread(target=sys.stdin.read).start()\n"
+    )
+    path, given = tmp_path / "lock", subprocess.PIPE
+    command = [sys.executable, "-c", waits, str(path)]
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with subprocess.Popen(command, stdin=given, stdout=given) as process:
+            assert process.stdout is not None
+            assert process.stdin is not None
+            process.stdout.readline()
+            waiting = runs_of(process.pid)
+            fcntl.flock(file, fcntl.LOCK_UN)
+            process.stdout.readline()
+            assert runs_of(process.pid) != waiting
+            process.stdin.close()
 
 
 def test_who_is_not_over_in_time_is_why_the_other_hears_nothing() -> None:

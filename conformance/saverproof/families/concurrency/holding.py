@@ -18,7 +18,13 @@ from functools import partial
 from types import FrameType
 from typing import Any, Protocol
 
-from saverproof.families.concurrency.schedules import UPKEEP, could_run, folders_of, lines_in
+from saverproof.families.concurrency.schedules import (
+    UPKEEP,
+    could_run,
+    folders_of,
+    lines_in,
+    runs_of,
+)
 from saverproof.process import stacks
 
 _LONGEST_S = 0.5
@@ -121,6 +127,8 @@ class Probing:
         self._pending: concurrent.futures.Future[Any] | None = None
         self._blocked: dict[int, stacks.Stack] | None = None
         """The stacks of all threads when the write was seen to be blocked."""
+        self._runs: dict[str, str] | None = None
+        """How often each thread of the other process had run by then."""
 
     def at(self, place: HoldPoint) -> None:
         """Begin a write here, and stand still until it is answered, or for a moment."""
@@ -135,6 +143,8 @@ class Probing:
         last = self._pending
         if last is None:
             return False
+        if self._waits_elsewhere():
+            return True
         for _ in range(_STILL):
             # A write in another process may be over before the glance, and its answer on the way.
             goes_on = self._process is not None and self._writer_goes_on()
@@ -144,6 +154,18 @@ class Probing:
                 return not self._is_answered(last)
         # As long as no thread has moved, or could, nothing has changed.
         return True
+
+    def _waits_elsewhere(self) -> bool:
+        """Return whether the other process has not moved since its write was seen to be blocked.
+
+        What wakes the thread that waits makes it ready to run at once. Otherwise each place within
+        a lock would take as long as a slow write.
+        """
+        if self._process is None or self._runs is None:
+            return False
+        if could_run(self._process, but=self._process, states=_AT_WORK):
+            return False
+        return runs_of(self._process) == self._runs
 
     def _writer_goes_on(self) -> bool:
         return others_go_on(self._process)
@@ -156,11 +178,19 @@ class Probing:
             # On a busy machine it is late, which says nothing of what is in its way.
             still = 0 if self._writer_goes_on() else still + 1
             answered = bool(concurrent.futures.wait([write], _GLANCE_S).done)
-        self._blocked = None if answered else stacks.of_others()
+        self._see(answered=answered)
         return answered
+
+    def _see(self, *, answered: bool) -> None:
+        """Remember where all threads are if the write is blocked."""
+        self._blocked = None if answered else stacks.of_others()
+        self._runs = None if answered or self._process is None else runs_of(self._process)
 
     async def await_at(self, place: HoldPoint) -> None:
         """Do the same as :meth:`at` on an event loop."""
+        if self._waits_elsewhere():
+            self.free.append((place, False))
+            return
         for _ in range(2 if self._pending else 1):
             if self._pending is None or self._pending.done():
                 self._pending = self._write()
@@ -170,7 +200,9 @@ class Probing:
             while not waited_for.done() and still < _STILL and time.monotonic() < until:
                 still = 0 if self._writer_goes_on() else still + 1
                 await asyncio.wait([waited_for], timeout=_GLANCE_S)
-        self.free.append((place, self._pending is not None and self._pending.done()))
+        answered = self._pending is not None and self._pending.done()
+        self._see(answered=answered)
+        self.free.append((place, answered))
 
     def end(self) -> None:
         """Wait for the last write."""
