@@ -20,8 +20,9 @@ def a_deleted_thread(p: Probe) -> Any:
         p.put(number, thread="many", ns=f"n{number}")
     p.delete("many")
     many = p.places(p.config("many", None))
-    answers = [many, p.delete("z"), p.id_of(), p.delete("a")]
+    answers = [many, p.delete("z"), p.id_of(), p.id_of("a", "", 1), p.delete("a")]
     left = p.places(p.config("a", None)), p.id_of(), p.id_of("a", "n:1"), p.places(None)
+    left = *left, p.id_of("a", "", 1)
     return answers, left, everything(p, "b", "ab")
 
 

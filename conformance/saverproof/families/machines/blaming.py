@@ -100,19 +100,24 @@ class Blaming:
 
         If there is no such feature, return the breach's own contract. If a simpler program shows
         the same kind of difference and another contract is blamed there, go on with the simpler
-        program and that contract.
+        program and that contract. A feature says nothing if the very write that is wrong is wrong
+        without it as well, and only as a known mistake predicts: that one may do it here, too.
         """
-        contract, kind = breach.contract, kind_of(breach)
+        contract, kind, seen = breach.contract, kind_of(breach), breach
         asked: list[Feature] = []
         while feature := self._next_to_ask(program, contract, kind, asked):
             asked.append(feature)
             simpler = feature.without(program)
-            similar = self._similar(self._replay(simpler), replace(breach, contract=contract))
+            run = self._replay(simpler)
+            similar = self._similar(run, replace(breach, contract=contract))
+            if not similar and any(_is_of_its_write(each, seen) for each in run.breaches):
+                continue
             if not similar:
                 return feature.contract or contract
             if all(b.contract != contract for b in similar):
                 contract = similar[0].contract
-            program = simpler
+            # Its task, or its thread, may have another name there.
+            program, seen = simpler, similar[0]
         return contract
 
     def _left(self, run: ProgramRun) -> list[Breach]:
@@ -299,6 +304,14 @@ def _is_of_rule(step: Step, contract: str) -> bool:
 def _is_like(one: Breach, other: Breach) -> bool:
     """Return whether two breaches have the contract and the kind of fact in common."""
     return one.contract == other.contract and kind_of(one) == kind_of(other)
+
+
+def _is_of_its_write(one: Breach, other: Breach) -> bool:
+    """Return whether two breaches say that the same pending write is wrong."""
+    here, there = one.difference, other.difference
+    if here.write is None or there.write is None or here.address != there.address:
+        return False
+    return (here.write.task, here.write.index) == (there.write.task, there.write.index)
 
 
 def _apart_from_steps(needs: list[Trait], program: Program) -> tuple[Trait, ...]:

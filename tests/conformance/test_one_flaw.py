@@ -1,0 +1,42 @@
+"""One flaw is not told as the flaw of what only happened beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from saverproof.contracts.tables import deletion, pending_writes
+from saverproof.families.machines.blaming import Blaming
+from saverproof.families.machines.diagnosis import Established
+from saverproof.families.machines.trials import Trials
+from saverproof.mistakes import MISTAKES
+from saverproof.mistakes.read_caches import WritesCached
+from saverproof.mistakes.reference.store import Shelf
+from saverproof.mistakes.registry import opener
+from saverproof.programs.small import batch
+from saverproof.programs.steps.definitions import CopyThread, Put
+from saverproof.savers.targets.event_loop import EventLoop
+from saverproof.savers.targets.target import Target
+
+PROGRAM = (Put("a", "", 1), batch("a", 1, 1, 1), CopyThread("a", "b"), batch("a", 1, 1, 3))
+
+
+class CachedUntilACopy(WritesCached):
+    """Keeps what it has read, as a known mistake does, but for a copy, which drops all of it."""
+
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        self._read().clear()
+        super()._copy_shelf(shelf, copy)
+
+
+def test_a_write_that_is_not_shown_after_a_copy_is_not_the_copys(tmp_path: Path) -> None:
+    known = next(each for each in MISTAKES if each.saver is WritesCached)
+    target = Target(name="wrong", open=opener(CachedUntilACopy))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync",))
+        blaming = Blaming(trials, frozenset({deletion.COPY_COMPLETE.id}))
+        blaming.diagnosis.found = [Established(known)]
+        run = trials.replay(PROGRAM)
+        left = blaming.diagnosis.compare(run).left
+        assert left
+        blamed = {blaming.blamed(PROGRAM, breach) for breach in left}
+    assert blamed == {pending_writes.COMPLETE.id}
