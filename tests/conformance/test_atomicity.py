@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from tests.nights import by_night
 from tests.reference.database import Database
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.sqlite import SqliteReference
@@ -109,7 +110,7 @@ class TwoCommits(SqliteReference):
     ("database", "contract"),
     [
         (CommitInFinally, "all-or-nothing"),
-        (Autocommitting, "all-or-nothing"),
+        by_night(Autocommitting, "all-or-nothing"),
         (NeverRollingBack, "no-late-commit"),
         (Swallowing, "no-silent-loss"),
         (NextCall, "no-silent-loss"),
@@ -132,7 +133,7 @@ def test_an_operation_in_two_transactions_is_torn(tmp_path: Path) -> None:
     assert torn == ["delete_thread", "prune"]
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", [by_night("sync"), "async"])
 def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
     outcome = judged(targets.sqlite, tmp_path, api)
     assert found(outcome) == set()

@@ -13,6 +13,7 @@ import pytest
 from tests.conformance.faulty_savers import faulty
 from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.conformance.test_atomicity import found, judged, plan_for
+from tests.nights import by_night
 
 from saverproof.families.answer import Status
 from saverproof.families.atomicity import effort
@@ -96,7 +97,7 @@ def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("random_programs_alone")
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_a_healed_saver_takes_up_what_has_failed(api: str, tmp_path: Path) -> None:
     outcome = judged(targets.sqlite, tmp_path, api, operations=TWO)
     assert outcome.extra["faults"]["injected"] > 20

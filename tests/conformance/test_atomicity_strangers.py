@@ -27,6 +27,7 @@ from sqlalchemy import (
 from tests.conformance.aiosqlite_saver import AioSaver, CommittedApart, through_aiosqlite
 from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import found, judged
+from tests.nights import by_night
 
 from saverproof.families.atomicity import effort
 from saverproof.savers.targets.target import Target
@@ -182,7 +183,7 @@ NOT_BESIDE_OTHERS = (
 
 @pytest.mark.usefixtures("few_faults")
 @pytest.mark.parametrize(
-    ("saver", "flaws"), [(AlchemySaver, set()), (RowByRow, {"all-or-nothing"})]
+    ("saver", "flaws"), [(AlchemySaver, set()), by_night(RowByRow, {"all-or-nothing"})]
 )
 def test_a_saver_on_sqlalchemy_is_swept(
     saver: type[AlchemySaver], flaws: set[str], tmp_path: Path

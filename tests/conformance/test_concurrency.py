@@ -44,7 +44,7 @@ MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
 SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2, upkeep=3, upkeep_apart=2, places=6)
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", [by_night("sync"), "async"])
 def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = judged(BUNDLED, tmp_path, api, monkeypatch, SHORT)
     assert (outcome.findings, outcome.unknown) == ((), {})

@@ -58,7 +58,7 @@ def without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "api"), [(here("paged"), "sync"), by_night(SQLITE, "sync"), (SQLITE, "async")]
+    ("where", "api"), [by_night(here("paged"), "sync"), by_night(SQLITE, "sync"), (SQLITE, "async")]
 )
 def test_a_saver_whose_costs_do_not_grow_is_accused_of_nothing(where: str, api: str) -> None:
     outcome = judged_whole(where, api)

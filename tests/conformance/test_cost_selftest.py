@@ -16,6 +16,7 @@ from tests.conformance.cost_support import (
     without_script,
 )
 from tests.conformance.selftest_support import EVERY_FAMILY, allowed
+from tests.nights import by_night, first_of_each
 from tests.wrong_savers import WrongSaver
 
 from saverproof.families.answer import Status
@@ -40,7 +41,18 @@ SHOW_ONE_WITNESS_EACH = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_COSTS, ids=lambda wrong: wrong.name)
+BY_DAY = SHOW_ONE_WITNESS_EACH | {
+    wrong.name for wrong in first_of_each(WRONG_COSTS, lambda wrong: wrong.breaks, 1)
+}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(one, id=one.name) if one.name in BY_DAY else by_night(one, id=one.name)
+        for one in WRONG_COSTS
+    ],
+)
 def test_a_cost_that_grows_is_found(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,10 +84,10 @@ ANSWERS = [
     (operation, odd)
     for number, odd in enumerate(ODD)
     for turn, operation in enumerate(OPERATIONS)
-    if EVERY_FAMILY or (number + turn) % (len(OPERATIONS) if odd.startswith("raises-") else 2) == 0
+    if EVERY_FAMILY or (number + turn) % len(OPERATIONS) == 0
 ]
-"""What an operation does. By day each error is raised by one of them, in turn, and each odd answer
-is given by every other one: all are caught at the same place.
+"""What an operation does. By day each is done by one of them, in turn: all are caught at the same
+place.
 """
 FAMILY_OF = {
     "put": "identity",

@@ -54,6 +54,7 @@ LARGE_BY_NIGHT = {
     "batch-cut-at-athousand",
     "stops-at-athin-page",
     "thousand-at-most",
+    "hundred-writes-copied",
 }
 """Wrong savers that only a hundred times as much as usual shows, each in ten to twenty seconds. By
 day, the deletion of a hundred namespaces is one of them, and other tests have some of the rest.

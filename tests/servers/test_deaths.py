@@ -18,6 +18,7 @@ from saverproof.families.items import Outcome
 from saverproof_faults.servers import place, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_durability import blamed, judged, plan_for
+from tests.nights import by_night
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
 
 pytestmark = [
@@ -83,8 +84,10 @@ def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(
 
 @pytest.mark.parametrize(
     ("kind", "saver"),
-    [(MariaDB(), mariadb_saver), (Redis(), redis_saver)],
-    ids=["MariaDB", "Redis"],
+    [
+        by_night(MariaDB(), mariadb_saver, id="MariaDB"),
+        pytest.param(Redis(), redis_saver, id="Redis"),
+    ],
 )
 def test_the_first_opening_and_call_are_killed_at_each_message_of_other_drivers(
     kind: ServerKind, saver: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

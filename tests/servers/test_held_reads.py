@@ -29,7 +29,8 @@ def called(saver: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "saver", ["reads_two_moments", by_night("reads_committed"), "reads_writes_first"]
+    "saver",
+    ["reads_two_moments", by_night("reads_committed"), by_night("reads_writes_first")],
 )
 def test_two_statements_that_see_two_moments_are_told(
     saver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
