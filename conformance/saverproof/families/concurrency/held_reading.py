@@ -200,6 +200,7 @@ def judge(
     raised = 0
     for at, events in told["held"]:
         place = decode(HoldPoint, at)
+        where = f"{stood} {place.describe()}"
         *made, seen = decoded(events)
         # What a copy leaves behind is the copy.
         later = None if held.looks else seen
@@ -214,20 +215,12 @@ def judge(
         else:
             record.tally.agreed(held.contract)
             if seen.shown not in (*states, *due):
-                problems.append(
-                    (_torn(held, states, f"{stood} {place.describe()}", [*made, seen]), place)
-                )
+                problems.append((_torn(held, states, where, [*made, seen]), place))
         if later is not None and later.error is None:
             record.tally.agreed(INSTANCES)
             if later.shown not in (states[-1], due[-1]):
-                problems.append(
-                    (
-                        _stale(
-                            held, states[-1], f"{stood} {place.describe()}", [*made, seen, later]
-                        ),
-                        place,
-                    )
-                )
+                calls = [*made, seen, later]
+                problems.append((_stale(held, states[-1], where, calls), place))
     for contract in {problem.contract: None for problem, _ in problems}:
         problem, place = next(one for one in problems if one[0].contract == contract)
         whole = {**scene, "read": said, "change": how, "place": encode(place)}
@@ -264,23 +257,23 @@ def not_over(result: TrialResult) -> str:
     return value["trouble"] or ("not over in time" if value["standstill"] else "")
 
 
-def _torn(held: HeldOperation, states: list[Any], stood: str, events: list[TimedCall]) -> Problem:
+def _torn(held: HeldOperation, states: list[Any], where: str, events: list[TimedCall]) -> Problem:
     said = held.made.kind.value
     what = f"what {said} has made" if held.looks else said
     return Problem(
         held.contract,
-        f"{what} shows parts of several moments, {stood}",
+        f"{what} shows parts of several moments, {where}",
         " or ".join(dict.fromkeys(in_words(shown) for shown in states)),
         in_words(events[-1].shown),
         tuple(events),
     )
 
 
-def _stale(held: HeldOperation, expected: Any, stood: str, events: list[TimedCall]) -> Problem:
+def _stale(held: HeldOperation, expected: Any, where: str, events: list[TimedCall]) -> Problem:
     said = held.made.kind.value
     return Problem(
         INSTANCES,
-        f"{said} does not show what another process changed while another {said} was {stood}",
+        f"{said} does not show what another process changed while another {said} was {where}",
         in_words(expected),
         in_words(events[-1].shown),
         tuple(events),
