@@ -12,7 +12,7 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.families.concurrency import held_reading, reading_again
-from saverproof.families.concurrency.contract_ids import THREADS, TORN
+from saverproof.families.concurrency.contract_ids import INSTANCES, THREADS, TORN
 from saverproof.families.concurrency.held_reading import BEFORE, CHANGES, READS
 from saverproof.families.concurrency.holding import HoldPoint
 from saverproof.families.concurrency.reading_again import CHANGES as CHANGES_HERE
@@ -50,6 +50,9 @@ def test_each_call_of_a_change_makes_a_moment(
     assert [held_reading.in_words(one) for one in moments(read, BEFORE, change)] == shown
 
 
+OVER = {"standstill": False, "trouble": ""}
+
+
 class Played:
     """A bench on which a read was shown these states alone, and one while it was held."""
 
@@ -61,9 +64,10 @@ class Played:
             "alone": encode(events[0]),
             "held": [[encode(HoldPoint("saver.py", 7)), encode(events[1])]],
             "left": 0,
+            "shut": [],
         }
         self.folder = folder
-        self.value = {"places": 1, "each": [told], "standstill": False, "trouble": ""}
+        self.value = {"places": 1, "free": [], "shut": [], "each": [told]} | OVER
 
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
@@ -89,9 +93,20 @@ OLD, NEW = moments(LATEST, BEFORE, CHANGES["put again"])
 MIXED: Shown = (ShownTuple(1, ("p1002", "p1000", "p1000")),)
 
 
-@pytest.mark.parametrize(("seen", "accused"), [(OLD, set()), (NEW, set()), (MIXED, {TORN})])
-def test_what_is_shown_late_is_no_mixture(seen: Shown, accused: set[str], tmp_path: Path) -> None:
-    bench: Any = Played(tmp_path, LATEST, [NEW, NEW], [seen])
+@pytest.mark.parametrize(
+    ("seen", "later", "accused"),
+    [
+        (OLD, NEW, set()),
+        (NEW, NEW, set()),
+        (MIXED, NEW, {TORN}),
+        (OLD, OLD, {INSTANCES}),
+        (MIXED, MIXED, {TORN, INSTANCES}),
+    ],
+)
+def test_what_is_shown_late_is_no_mixture(
+    seen: Shown, later: Shown, accused: set[str], tmp_path: Path
+) -> None:
+    bench: Any = Played(tmp_path, LATEST, [NEW, NEW], [seen, later])
     record = _record()
     data = {"read": LATEST.kind, "change": "put again"}
     held_reading.again(bench, Able(), data, record, 1)
