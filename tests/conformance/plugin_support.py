@@ -235,9 +235,7 @@ def _never_closes(workspace):
     yield InMemorySaver()
     threading.Event().wait()
 
-@target(durable=False)
-@asynccontextmanager
-async def never_closes_on_its_loop(workspace):
+async def _never_closes_on_its_loop(workspace):
     yield InMemorySaver()
     await asyncio.Event().wait()
 
@@ -268,10 +266,11 @@ class Broken(InMemorySaver):
 def _broken(workspace):
     yield Broken()
 
-never_closes = opener(_never_closes, durable=False)
 raises, forgets, keeps_in_process, none, hangs, exits, crashes, dictionary = map(
     opener, (_raises, _forgets, _keeps_in_process, _none, _hangs, _exits, _crashes, _dictionary)
 )
+never_closes = opener(_never_closes, durable=False)
+never_closes_on_its_loop = target(durable=False)(asynccontextmanager(_never_closes_on_its_loop))
 broken = opener(_broken, durable=False)
 leaves, bare = opener(_leaves), opener(_bare)
 without_errors = ClassDriver("json", ("json",), "json", {"json:JSONDecoder.decode": "execute"})

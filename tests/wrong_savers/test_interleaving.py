@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from tests.wrong_savers.concurrency import (
     WritesReadAndWrittenBack,
 )
 from tests.wrong_savers.instances import (
+    CountAskedForTooLate,
     EmptyAnswerKept,
     LatestIdKept,
     LatestIdKeptByTheProcess,
@@ -47,6 +49,8 @@ from tests.wrong_savers.readers import (
     ClearedTooEarly,
     FileReadTwice,
     FilledLate,
+    LeaseNotLookedAt,
+    Leasing,
     ListCountsFromTheNewest,
     ListHoldsATransaction,
     ListHoldsTheLock,
@@ -143,6 +147,22 @@ def test_a_slow_read_fills_a_cache_that_was_cleared(tmp_path: Path) -> None:
     assert probe.id_of() == 2
 
 
+def test_what_is_put_during_a_read_is_in_the_count_that_is_kept_with_it(tmp_path: Path) -> None:
+    first, second = two(CountAskedForTooLate, tmp_path)
+    changes_by_others = CountAskedForTooLate._changes_by_others
+
+    def late(self: Any) -> Any:
+        if not ran:
+            ran.append(True)
+            second.put(3, parent=2)
+        return changes_by_others(self)
+
+    ran: list[bool] = []
+    with mock.patch.object(CountAskedForTooLate, "_changes_by_others", late):
+        assert first.id_of() == 2
+    assert first.id_of() == 2
+
+
 @pytest.mark.parametrize("saver", [WritesReadAndWrittenBack, LockOfOneProcess])
 def test_writes_between_reading_and_writing_back_are_lost(saver: Any, tmp_path: Path) -> None:
     first, second = two(saver, tmp_path)
@@ -216,6 +236,19 @@ def test_half_an_operation_is_seen(saver: Any, tmp_path: Path) -> None:
             assert seen == [2, 3]
         else:
             assert probe.pending("a", "", 2) == []
+
+
+def test_a_lease_that_is_not_renewed_keeps_nobody_out(tmp_path: Path) -> None:
+    first, second = two(LeaseNotLookedAt, tmp_path)
+
+    def between(statement: str) -> None:
+        if statement.startswith("SELECT task"):
+            for lease in first.saver.database.path.parent.glob("read-by-*"):
+                os.utime(lease, (0, 0))
+            second.saver.delete_thread("a")
+
+    with mock.patch.object(Leasing, "renew"), watched(first.saver, between):
+        assert first.pending("a", "", 2) == []
 
 
 def test_a_file_is_written_between_two_readings_by_who_knows_no_lock_of_the_module(
