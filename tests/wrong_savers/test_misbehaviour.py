@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from saverproof.contracts import contracts
+from saverproof.mistakes import leaving
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import ReferenceStore
 from tests.reference.sqlite import SqliteReference
@@ -58,6 +59,16 @@ FUNCTIONAL = [
         "upgrade",
     }
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_close_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A close that would wait for ever raises instead."""
+
+    def wait(seconds: float) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(leaving, "sleep", wait)
 
 
 @pytest.mark.parametrize("wrong", FUNCTIONAL, ids=lambda wrong: wrong.name)

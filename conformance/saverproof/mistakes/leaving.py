@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Hashable
+from time import sleep
 from typing import Any, Self
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
+
+_NAP_S = 0.02
+"""How long one that waits for ever sleeps at a time: a watchdog's exception ends it in between."""
 
 # -- abandoned-list -----------------------------------------------------------------------
 
@@ -99,7 +102,7 @@ class AbandonedListKeepsItOpen(ReferenceSaver):
 
     def close(self) -> None:
         while self.__dict__.get("listing"):
-            time.sleep(0.02)
+            sleep(_NAP_S)
 
 
 # -- shallow-clone ------------------------------------------------------------------------
@@ -192,5 +195,5 @@ class CloseTwiceUsesTheClosed(ReferenceSaver):
 class CloseTwiceWaits(ReferenceSaver):
     def close(self) -> None:
         while self.__dict__.get("ended"):
-            time.sleep(0.02)
+            sleep(_NAP_S)
         self.__dict__["ended"] = True

@@ -129,7 +129,8 @@ def a_list_that_is_left(p: Probe) -> Any:
         held = p.saver.__dict__.get("gate")
         if held is not None and held.locked():
             return "locked"
-    return isinstance(p.put(4), str), p.ids(p.config(), limit=2), p.id_of()
+    answers = isinstance(p.put(4), str), p.ids(p.config(), limit=2), p.id_of()
+    return *answers, p.attempt(p.saver.close)
 
 
 _AS_MANY_AS_A_SMALL_POOL_HAS = 5
