@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conformance import lapsing_saver
 from tests.conformance.concurrency_support import BUNDLED, blamed, facts_of, judged
+from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.instances import CountAskedForTooLate
@@ -59,6 +63,14 @@ def replayed(where: str, contract: str, scene: dict[str, Any], folder: Path) -> 
     return replay(plan, target, contract, scene)
 
 
+def script_for(where: str, contract: str, scene: dict[str, Any], api: str) -> str:
+    module, _, attribute = where.partition(":")
+    target = load(TargetRef(where, module, None, attribute))
+    opening = opening_of(target)
+    assert opening is not None
+    return script(target, opening, contract, scene, api)
+
+
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_what_is_of_one_moment_is_so_after_a_stop(
@@ -97,9 +109,24 @@ def test_what_a_held_read_leaves_behind_is_seen(tmp_path: Path) -> None:
 def test_a_script_shows_it_each_time(
     where: str, contract: str, scene: dict[str, Any], api: str
 ) -> None:
-    module, _, attribute = where.partition(":")
-    target = load(TargetRef(where, module, None, attribute))
-    opening = opening_of(target)
-    assert opening is not None
-    text = script(target, opening, contract, scene, api)
+    text = script_for(where, contract, scene, api)
     assert complains_alone(text, contract), text
+
+
+def test_a_script_goes_on_where_the_change_raises(tmp_path: Path) -> None:
+    text = script_for(LEASE, TORN, BETWEEN, "sync")
+    raising = text.replace('saver.delete_thread("a")', 'raise OSError("no room")')
+    assert raising != text
+    status, said = ended(raising, tmp_path)
+    assert status == CANNOT_TELL
+    assert "nothing was changed" in said
+
+
+def test_a_shell_does_not_take_a_script_for_stopped(tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    file.write_text(script_for(LEASE, TORN, BETWEEN, "sync"), encoding="utf-8")
+    with subprocess.Popen([sys.executable, file], stderr=subprocess.DEVNULL) as running:
+        # As a shell does, which goes on at once if what it has started stops.
+        _, status = os.waitpid(running.pid, os.WUNTRACED)
+        running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == 1
