@@ -36,8 +36,8 @@ pytestmark = [
 ]
 TORN, LOST = "atomicity/all-or-nothing", "durability/acknowledged-survives"
 OPERATIONS = ["put", "put_writes", "get_tuple", "list", "delete_for_runs"]
-BOTH_BY_DAY = pytest.mark.nightly
-"""Each of what one saver shows both of by day."""
+BY_NIGHT = pytest.mark.nightly
+"""For what another saver shows, by day, together with something else."""
 DELETION = [one for one in SMALL if isinstance(one.step, DeleteForRuns)]
 
 
@@ -74,7 +74,7 @@ def told(saver: Target, folder: Path) -> tuple[list[str], list[str]]:
     return of[0], of[1]
 
 
-@BOTH_BY_DAY
+@BY_NIGHT
 def test_acknowledged_calls_that_are_lost_are_not_held_against_the_one_in_flight(
     tmp_path: Path,
 ) -> None:
@@ -87,7 +87,7 @@ def test_acknowledged_calls_that_are_lost_are_not_held_against_the_one_in_flight
     assert again.status is Status.FAILING
 
 
-@BOTH_BY_DAY
+@BY_NIGHT
 def test_half_of_a_call_is_torn_though_the_store_once_was_like_that(tmp_path: Path) -> None:
     assert told(writes_then_checkpoints, tmp_path) == ([TORN], [])
 

@@ -22,6 +22,7 @@ from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import Acks
 
 _NAP_S = 0.001
+"""Between signals to a process that may not have stopped yet: short beside any stop."""
 _GOES_ON = "it was stopped, and goes on"
 
 

@@ -111,7 +111,8 @@ class ConcurrencyJudging:
                 for number in self.tally.budget.within(range(effort.races), "races"):
                     file = race(bench, number, self.record, file)
                     self.tally.beat()
-            if self.tally.wanted & HISTORIES:
+            # What a held read leaves behind, later reads of the same instance show.
+            if self.tally.wanted & {*HISTORIES, INSTANCES}:
                 able = able_of({*self.plan.facts["capabilities"], *self._operations()})
                 HistoryJudging(bench, self.record, able, effort).run()
             if LATE in self.tally.wanted:

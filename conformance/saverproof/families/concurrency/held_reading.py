@@ -123,8 +123,9 @@ def hold_reads(
         untried |= dict.fromkeys(whys)
         told += [where]
         record.tally.beat()
-        if TORN in record.found:
-            return "", told
+        # A read that shows a mixture hides no other that leaves something behind.
+        if record.is_complete({TORN, INSTANCES}):
+            break
     return "; ".join(untried), told
 
 
@@ -216,7 +217,9 @@ def judge(
             record.tally.agreed(held.contract)
             if seen.shown not in (*states, *due):
                 problems.append((_torn(held, states, where, [*made, seen]), place))
-        if later is not None and later.error is None:
+        if later is not None and later.error is not None:
+            record.raised[f"{said}, made again: {later.error}"[:120]] += 1
+        elif later is not None:
             record.tally.agreed(INSTANCES)
             if later.shown not in (states[-1], due[-1]):
                 calls = [*made, seen, later]

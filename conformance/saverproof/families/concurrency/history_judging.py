@@ -9,7 +9,14 @@ from saverproof.capability import Capability
 from saverproof.families.budget import batched
 from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import ITERATION, ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.contract_ids import (
+    INSTANCES,
+    ITERATION,
+    ORDER,
+    PROCESSES,
+    THREADS,
+    TORN,
+)
 from saverproof.families.concurrency.effort import SLOW_CALL_MS, SceneEffort
 from saverproof.families.concurrency.held_reading import hold_reads
 from saverproof.families.concurrency.histories import (
@@ -71,6 +78,8 @@ class HistoryJudging:
             return
         # First, since what is found so is shown by a script each time.
         not_held = self._hold_reads()
+        if not self.tally.wanted & HISTORIES:
+            return
         if THREADS in self.tally.wanted and self.effort.reads:
             read_beside_changes(self.bench, self.able, self.record, self.effort.reads)
         self._play(Sharing.SHARED, self.effort.shared)
@@ -95,12 +104,13 @@ class HistoryJudging:
         read whole. Return why not all reads could be held, if so.
         """
         many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
-        if TORN in self.tally.wanted and many and self.effort.reads:
-            why, where = hold_reads(self.bench, self.able, self.record, self.effort.reads)
-            if self.effort.stopped_s and TORN not in self.record.found:
-                stop_reads(self.bench, self.able, self.record, where, self.effort.stopped_s)
-            return why
-        return ""
+        if not (many and self.effort.reads and self.tally.wanted & {TORN, INSTANCES}):
+            return ""
+        why, where = hold_reads(self.bench, self.able, self.record, self.effort.reads)
+        if self.effort.stopped_s and TORN not in self.record.found:
+            stopped = stop_reads(self.bench, self.able, self.record, where, self.effort.stopped_s)
+            why = "; ".join(filter(None, [why, stopped]))
+        return why
 
     def _apart(self) -> None:
         """Play with several processes, and with one that is stopped for a while."""

@@ -24,9 +24,10 @@ from saverproof.programs.steps.codec import decode, encode
 from saverproof_faults.kill import Acks
 
 _NAP_S = 0.001
+"""Between looks at whether a read on an event loop may go on: short beside any stop."""
 
 
-class Standing(Holding):
+class StandStill(Holding):
     """Stands still at a place until it is let go, however long that takes."""
 
     def at(self, place: HoldPoint) -> None:
@@ -55,7 +56,7 @@ class StoppedTrial(HeldTrial):
         read.
         """
         events = self.prepare()
-        standing = Standing(place)
+        standing = StandStill(place)
         read = self.reads.begin(self.read, standing)
         standing.come.wait()
         self.changes.begin_and_stop(change, self.longest_s)

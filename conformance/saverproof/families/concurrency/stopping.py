@@ -41,9 +41,10 @@ def stop_reads(
     record: SceneRecord,
     each: Sequence[HeldAt],
     longest_s: float,
-) -> None:
+) -> str:
     """Stop the process of each kind of read, for up to ``longest_s`` seconds at a place: where
-    something of the saver's own keeps others out, or else in the middle.
+    something of the saver's own keeps others out, or else in the middle. Return why not every read
+    could be stopped, if so.
 
     The first place at which others are kept out all the same is the last one: it took all the
     seconds, and a lock that a stopped process keeps is kept everywhere.
@@ -51,21 +52,25 @@ def stop_reads(
     how = _DELETED_ANEW if able.deletes else _PUT_AGAIN
     for one in each:
         places = one.shut or one.free[len(one.free) // 2 :][:1]
-        why = _stop(bench, able, record, one.held, how, places, longest_s)
+        kept_out, why = _stop(bench, able, record, one.held, how, places, longest_s)
         record.tally.beat()
+        said = f"{one.held.made.kind.value}, in a process that is stopped"
         if why:
-            record.tally.note(f"{one.held.made.kind.value}, in a process that is stopped: {why}")
-        if why or TORN in record.found:
-            return
+            return f"{said}: {why}"[:300]
+        if kept_out:
+            record.tally.note(f"{said}: {kept_out}")
+        if kept_out or TORN in record.found:
+            return ""
+    return ""
 
 
 def again(bench: CallerBench, able: Able, data: Mapping[str, Any], record: SceneRecord) -> None:
     """Play a recorded scene again."""
     (held,) = [one for one in READS if one.made.kind == data["read"]]
     place = decode(HoldPoint, data["place"])
-    why = _stop(bench, able, record, held, data["change"], [place], data["longest_s"])
-    if why and why != KEPT_OUT:
-        record.tally.unsure([TORN], why)
+    kept_out, why = _stop(bench, able, record, held, data["change"], [place], data["longest_s"])
+    if why or kept_out not in ("", KEPT_OUT):
+        record.tally.unsure([TORN], why or kept_out)
 
 
 def _stop(
@@ -76,18 +81,18 @@ def _stop(
     how: str,
     places: Sequence[HoldPoint],
     longest_s: float,
-) -> str:
-    """Play a read beside a change, stopped at these places. Return why it tells nothing, or not
-    all, if so.
+) -> tuple[str, str]:
+    """Play a read beside a change, stopped at these places. Return how the change was kept out, and
+    why a play did not come to its end, if so.
     """
     arguments = held.beside([CHANGES[how]], able, _MOST)
     arguments |= {"longest_s": longest_s}
     arguments["patience_s"] = PATIENCE_S[Sharing.PROCESSES] + longest_s
     scene = {"scene": STOPPED, "longest_s": longest_s}
-    why = ""
+    kept_out = why = ""
 
     def shown_at(number: int) -> Any:
-        nonlocal why
+        nonlocal kept_out, why
         value, why = played(
             bench, stopped_reads.read_stopped, {**arguments, "place": encode(places[number])}
         )
@@ -95,15 +100,16 @@ def _stop(
             return None
         record.scenes["reads in a process that is stopped"] += 1
         (told,) = value["each"]
-        why = judge(record, held, how, told, scene)
+        # Who waits for a lock may give up, and raise.
+        kept_out = judge(record, held, how, told, scene)
         if not told["held"]:
-            why = why or KEPT_OUT
+            kept_out = kept_out or KEPT_OUT
             return None
         ((_, events),) = told["held"]
         *_, seen, _ = decoded(events)
         return seen.shown, seen.error
 
     for _ in tell_apart(len(places), _MOST, shown_at):
-        if why or TORN in record.found:
-            return why
-    return ""
+        if kept_out or why or TORN in record.found:
+            break
+    return kept_out, why
