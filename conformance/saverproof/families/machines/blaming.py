@@ -110,7 +110,8 @@ class Blaming:
             simpler = feature.without(program)
             run = self._replay(simpler)
             similar = self._similar(run, replace(breach, contract=contract))
-            if not similar and any(_is_of_its_write(each, seen) for each in run.breaches):
+            predicted = self.diagnosis.compare(run).predicted
+            if not similar and any(_is_of_its_write(each, seen) for each in predicted):
                 continue
             if not similar:
                 return feature.contract or contract
