@@ -164,17 +164,28 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"places": 0, "shut": [], "free": [], "each": []}
 
     def play() -> None:
-        try:
-            with (
-                ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
-                scene.saver() as saver,
-                HeldReads.wherever_they_run(scene, saver) as reads,
-            ):
-                HeldTrial.of(reads, changes, arguments).into(told)
-        except GoneError:
-            scene.trouble = "the other process has ended"
+        with reading_beside_another(scene, arguments) as (reads, changes):
+            HeldTrial.of(reads, changes, arguments).into(told)
 
     return {**scene.played(play), **told}
+
+
+@contextmanager
+def reading_beside_another(
+    scene: ScenePart, arguments: Mapping[str, Any]
+) -> Iterator[tuple[HeldReads, ChangesElsewhere]]:
+    """Meet the process that makes changes, and open the saver that reads. That the other process
+    has ended is told as the scene's trouble.
+    """
+    try:
+        with (
+            ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
+            scene.saver() as saver,
+            HeldReads.wherever_they_run(scene, saver) as reads,
+        ):
+            yield reads, changes
+    except GoneError:
+        scene.trouble = "the other process has ended"
 
 
 class Changes(Protocol):

@@ -67,6 +67,8 @@ _DELETIONS = {
 }
 """How a script deletes a thread while a run goes on with it."""
 
+_HELD_READS = frozenset({HELD_READ, STOPPED_READ})
+"""The scenes in which another process comes between the statements of a read."""
 _WAITS = (f"from {Waits.__module__.rpartition('.')[0]} import {Waits.__name__}",)
 
 # What comes out is Python, in which HTML's escapes would be errors.
@@ -89,11 +91,7 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     text = script(target, opening, problem.contract, scene, api)
     if not text:
         return ""
-    if problem.contract in BY_CHANCE and scene.get("scene") not in (
-        HELD_READ,
-        STOPPED_READ,
-        READ_AGAIN,
-    ):
+    if problem.contract in BY_CHANCE and scene.get("scene") not in {*_HELD_READS, READ_AGAIN}:
         return tried_often(text, problem.contract, partial(_patient, text))
     return text if complains_alone(text, problem.contract) else ""
 
@@ -109,7 +107,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     if name in (PROCESSES, FIRST) and api == "sync" and opening.managed:
         # The saver lives on a loop, and is called from other threads.
         return ""
-    held = scene.get("scene") in (HELD_READ, STOPPED_READ)
+    held = scene.get("scene") in _HELD_READS
     if name == INSTANCES and not held:
         return instances_script(target, opening, Asking.from_json(scene), api)
     words: dict[str, Any] = {
@@ -156,7 +154,7 @@ def _template(name: str, scene: dict[str, Any]) -> str:
     """Return the template for a contract, from this package."""
     if scene.get("scene") in GRAPHS_SCENES:
         return "graph_beside"
-    if scene.get("scene") in (HELD_READ, STOPPED_READ):
+    if scene.get("scene") in _HELD_READS:
         return "held_read"
     if scene.get("scene") == READ_AGAIN:
         return "read_again"

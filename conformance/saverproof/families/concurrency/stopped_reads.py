@@ -10,14 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency.changes_elsewhere import ChangesElsewhere
 from saverproof.families.concurrency.child import ScenePart
-from saverproof.families.concurrency.held_reads import HeldReads, HeldTrial
+from saverproof.families.concurrency.held_reads import HeldTrial, reading_beside_another
 from saverproof.families.concurrency.holding import Holding, HoldPoint
-from saverproof.families.concurrency.messages import GoneError
 from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import decode, encode
@@ -73,16 +71,9 @@ def read_stopped(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"places": 1, "each": []}
 
     def play() -> None:
-        try:
-            with (
-                ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
-                scene.saver() as saver,
-                HeldReads.wherever_they_run(scene, saver) as reads,
-            ):
-                trial = StoppedTrial.of(reads, changes, arguments)
-                stopped = replace(trial, longest_s=arguments["longest_s"])
-                told["each"] += [stopped.beside(change, [place]) for change in trial.each]
-        except GoneError:
-            scene.trouble = "the other process has ended"
+        with reading_beside_another(scene, arguments) as (reads, changes):
+            trial = StoppedTrial.of(reads, changes, arguments)
+            stopped = replace(trial, longest_s=arguments["longest_s"])
+            told["each"] += [stopped.beside(change, [place]) for change in trial.each]
 
     return {**scene.played(play), **told}
