@@ -185,6 +185,15 @@ def test_a_copy_with_which_a_graph_was_refused_once_says_nothing(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("shared_harness")
+def test_a_copy_beside_which_a_graph_could_not_read_says_nothing(tmp_path: Path) -> None:
+    seen = seen_beside(OperationKind.COPY, "refuses_reads", tmp_path)
+    assert seen.record.found == {}
+    (note,) = seen.record.tally.notes
+    assert "were refused a call" in note
+    assert "TimeoutError" in note
+
+
+@pytest.mark.usefixtures("shared_harness")
 def test_a_copy_of_the_middle_of_a_step_is_resumed(tmp_path: Path) -> None:
     def seen(name: str) -> Seen:
         # Of two questions one by one each copy between steps is as it is at rest.

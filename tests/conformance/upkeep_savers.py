@@ -156,6 +156,24 @@ class RefusesOnceAfterACopy(CopiesAnOlderMoment):
         super().put_writes(config, *given, **named)
 
 
+class RefusesReadsBesideACopy(CopiesAnOlderMoment):
+    """Reads nothing while a copy is made, as where it waits for a lock for too long."""
+
+    copying = 0
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self.copying += 1
+        try:
+            super().copy_thread(source_thread_id, target_thread_id)
+        finally:
+            self.copying -= 1
+
+    def get_tuple(self, config: Any) -> Any:
+        if self.copying:
+            raise TimeoutError("a copy is made")
+        return super().get_tuple(config)
+
+
 class WithAnswers(Database):
     def configure(self, connection: sqlite3.Connection) -> None:
         super().configure(connection)
@@ -232,6 +250,7 @@ SAVERS = SimpleNamespace(
     notes_newest=target(name="notes-newest")(opener(NotesTheNewest)),
     newest_last=target(name="newest-last")(opener(CopiesTheNewestLast)),
     not_read=target(name="not-read")(opener(ReadsNoLaggingCopy)),
+    refuses_reads=target(name="refuses-reads")(opener(RefusesReadsBesideACopy)),
     refuses_once=target(name="refuses-once")(opener(RefusesOnceAfterACopy)),
     questions_first=target(name="questions-first")(opener(CopyOfQuestionsFirst)),
     questions_away=target(name="questions-away")(opener(CopyTakesQuestionsAway)),

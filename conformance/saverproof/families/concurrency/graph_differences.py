@@ -64,10 +64,16 @@ def difference_at_rest(
     return replace(_difference(*differ), of=GONE_ON, raised=ends_in_error(differ[1]))
 
 
-def first_error(alone: Sequence[Observation], seen: Sequence[Observation]) -> str | None:
-    """Return the error of a step if it is the first difference: nothing after that is compared."""
+def first_error(
+    alone: Sequence[Observation], seen: Sequence[Observation]
+) -> tuple[int, str] | None:
+    """Return the step and its error if that is the first difference: nothing after it is
+    compared.
+    """
     differ = _first_that_differs(alone, seen)
-    return str(differ[1].value) if differ is not None and ends_in_error(differ[1]) else None
+    if differ is None or not ends_in_error(differ[1]):
+        return None
+    return differ[1].position, str(differ[1].value)
 
 
 def _difference(wanted: Observation, found: Observation) -> PlayDifference:

@@ -86,19 +86,28 @@ class GraphPlay:
 
     ``overtaken`` counts the operations during which a whole step was answered. ``copies`` are the
     copies of the graph's thread, by the step beside which each was made. ``refused`` is the first
-    step in which the saver refused a call, and the error.
+    step in which the saver refused a call, and the error; ``failed`` is the first that raised,
+    though it does not alone, and what.
     """
 
     seen: list[Observation] = field(default_factory=list)
     overtaken: int = 0
     copies: dict[int, tuple[str, Copied]] = field(default_factory=dict)
     refused: tuple[int, str] | None = None
+    failed: tuple[int, str] | None = None
 
-    def until_refused(self) -> GraphPlay:
-        """Return the play up to the first refused call: the saver need not store what follows."""
-        if self.refused is None:
+    @property
+    def ended(self) -> tuple[int, str] | None:
+        """The step in which the graph was refused something, and the error: the rest of the program
+        need not come out as it does alone.
+        """
+        return min(filter(None, [self.refused, self.failed]), default=None)
+
+    def until_it_ended(self) -> GraphPlay:
+        """Return the part of the play that can be compared."""
+        if self.ended is None:
             return self
-        end, _ = self.refused
+        end, _ = self.ended
         seen = [one for one in self.seen if one.position < end]
         copies = {at: copy for at, copy in self.copies.items() if at < end}
         return replace(self, seen=seen, copies=copies)
@@ -160,12 +169,12 @@ class TidiedGraphs:
     def _differs(
         self, one: GraphScenario, beside: Beside, alone: list[Observation]
     ) -> PlayDifference | None:
-        played = self._played(one, beside)
+        played = self._played_beside(one, beside, alone)
         difference = self._difference(one, alone, played)
-        error = played.refused[1] if played.refused else first_error(alone, played.seen)
+        error = played.ended[1] if played.ended else None
         if difference is not None and difference.raised:
             # Nobody is beside what came of a copy, and still a connection may be lost once.
-            again = self._difference(one, alone, self._played(one, beside))
+            again = self._difference(one, alone, self._played_beside(one, beside, alone))
             error = difference.observed if again is None else error
             difference = again
         if error is not None:
@@ -191,7 +200,9 @@ class TidiedGraphs:
         """
         self.steady = first_difference(alone, self._played(one).seen) is None
         self.at_rest = (
-            found if found.at_rest else self._difference(one, alone, self._played(one, Beside()))
+            found
+            if found.at_rest
+            else self._difference(one, alone, self._played_beside(one, Beside(), alone))
         )
 
     # --- one play --------------------------------------------------------------------------
@@ -239,6 +250,13 @@ class TidiedGraphs:
             played.seen.append(observation)
         return played
 
+    def _played_beside(
+        self, one: GraphScenario, beside: Beside, alone: list[Observation]
+    ) -> GraphPlay:
+        played = self._played(one, beside)
+        played.failed = first_error(alone, played.seen)
+        return played
+
     def _player(self, graph: str, prefix: str = "") -> RunningPlayer:
         own = self.scene.ids.thread("") if self.scene.ids else ""
         return RunningPlayer(
@@ -268,8 +286,8 @@ class TidiedGraphs:
     def _difference(
         self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> PlayDifference | None:
-        """Return the first difference in the part before the first refused call."""
-        played = played.until_refused()
+        """Return the first difference in the part before the first error."""
+        played = played.until_it_ended()
         if found := first_difference(alone, played.seen):
             return found
         for position, (_, copied) in played.copies.items():
