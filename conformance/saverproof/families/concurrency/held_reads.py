@@ -4,29 +4,22 @@ process changes what it reads.
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol, Self
 
-from saverproof.families.concurrency.answering import HERE
-from saverproof.families.concurrency.calling import Caller
 from saverproof.families.concurrency.changes_elsewhere import ChangesElsewhere
 from saverproof.families.concurrency.child import ScenePart, operations_in
+from saverproof.families.concurrency.holdable_reads import HoldableReads
 from saverproof.families.concurrency.holding import (
     MARGIN_ELSEWHERE,
     Holding,
     HoldPoint,
-    HoldPoints,
     PlaceProbe,
     Probe,
     Probing,
@@ -34,7 +27,7 @@ from saverproof.families.concurrency.holding import (
 from saverproof.families.concurrency.locks_seen import LockLooks
 from saverproof.families.concurrency.messages import GoneError
 from saverproof.families.concurrency.records import Operation, TimedCall
-from saverproof.families.concurrency.schedules import Schedule, folders_of, lines_in
+from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import decode, encode
 from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
@@ -47,8 +40,6 @@ _TIMES, _NAP_S = 3, 0.05
 """How often, and after how many seconds, a read that shows what was is made again: a store may need
 a moment until all that reads it see a change.
 """
-_READING = ContextVar("_READING", default=False)
-"""Whether a read is being made, here or for what runs here."""
 
 
 @dataclass(slots=True)
@@ -62,94 +53,6 @@ class _Found:
 
     async def await_at(self, place: HoldPoint) -> None:
         self.places.append(place)
-
-
-@dataclass(slots=True)
-class HeldReads:
-    """Makes the reads of one saver, in a thread of their own, or on its event loop."""
-
-    scene: ScenePart
-    caller: Caller
-    pool: concurrent.futures.Executor
-    is_part: Callable[[], bool]
-    """Whether what runs in the current thread is part of a read."""
-    places: HoldPoints = field(default_factory=HoldPoints)
-    _tracer: Any = None
-
-    @classmethod
-    @contextmanager
-    def of(
-        cls, scene: ScenePart, saver: Any, is_part: Callable[[], bool] = _READING.get
-    ) -> Iterator[HeldReads]:
-        """Find places of a read in the thread in which it is called, where the loop awaits it, and
-        in threads that it hands work to with its context, as ``asyncio.to_thread`` does.
-        """
-        with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
-            reads = cls(scene, scene.caller(saver, HERE), pool, is_part)
-            reads._tracer = lines_in(folders_of(saver), reads._at_line)
-            if scene.api == "async":
-                threading.settrace(reads._tracer)
-                # Threads that the loop has started before are not traced.
-                scene.loop.run(_with_new_threads())
-            yield reads
-
-    @classmethod
-    @contextmanager
-    def wherever_they_run(cls, scene: ScenePart, saver: Any) -> Iterator[HeldReads]:
-        """Find places of a read in all threads. Nothing but the read may run in this process."""
-        with cls.of(scene, saver, lambda: True) as reads:
-            # A sync call may run on the loop on which the saver was opened. That nobody goes on
-            # there beside it is no harm: another process does.
-            scene.loop.run(reads._traced_here())
-            yield reads
-
-    async def _traced_here(self) -> None:
-        sys.settrace(self._tracer)
-
-    def begin(self, read: Operation, doing: Probe) -> concurrent.futures.Future[None]:
-        """Begin a read; the caller's last event then has its answer."""
-        self.places.begin(doing)
-
-        def over() -> None:
-            self.places.doing = None
-            if isinstance(doing, Holding):
-                doing.come.set()
-
-        def make() -> None:
-            _READING.set(True)
-            sys.settrace(self._tracer)
-            try:
-                self.caller.call(read)
-            finally:
-                sys.settrace(None)
-                over()
-
-        async def await_it() -> None:
-            _READING.set(True)
-            try:
-                await self.places.awaited(self.caller.await_call(read))
-            finally:
-                over()
-
-        if self.scene.api == "sync":
-            return self.pool.submit(make)
-        return asyncio.run_coroutine_threadsafe(await_it(), self.scene.loop.loop)
-
-    def _at_line(self, frame: FrameType) -> None:
-        doing = self.places.doing
-        if doing is None or not self.is_part():
-            return
-        if place := self.places.visited(frame.f_code.co_filename, frame.f_lineno):
-            doing.at(place)
-
-    def read(self, read: Operation, doing: Probe | None = None) -> TimedCall:
-        """Make a read that is not held."""
-        self.begin(read, doing or Holding(None)).result()
-        return self.caller.events[-1]
-
-
-async def _with_new_threads() -> None:
-    asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor())
 
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +76,7 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 @contextmanager
 def reading_beside_another(
     scene: ScenePart, arguments: Mapping[str, Any]
-) -> Iterator[tuple[HeldReads, ChangesElsewhere]]:
+) -> Iterator[tuple[HoldableReads, ChangesElsewhere]]:
     """Meet the process that makes changes, and open the saver that reads. That the other process
     has ended is told as the scene's trouble.
     """
@@ -181,7 +84,7 @@ def reading_beside_another(
         with (
             ChangesElsewhere.of(scene, Path(arguments["meeting"])) as changes,
             scene.saver() as saver,
-            HeldReads.wherever_they_run(scene, saver) as reads,
+            HoldableReads.wherever_they_run(scene, saver) as reads,
         ):
             yield reads, changes
     except GoneError:
@@ -212,7 +115,7 @@ class HeldTrial:
     A copy is no read: ``looks`` has the read that shows it, and ``clears`` what removes it.
     """
 
-    reads: HeldReads
+    reads: HoldableReads
     changes: Changes
     read: Operation
     looks: tuple[Operation, ...]
@@ -223,7 +126,7 @@ class HeldTrial:
     most: int
 
     @classmethod
-    def of(cls, reads: HeldReads, changes: Changes, arguments: Mapping[str, Any]) -> Self:
+    def of(cls, reads: HoldableReads, changes: Changes, arguments: Mapping[str, Any]) -> Self:
         """Make the play that the arguments describe."""
         ends, before = operations_in(arguments["ends"]), operations_in(arguments["before"])
         each = tuple(map(operations_in, arguments["each"]))

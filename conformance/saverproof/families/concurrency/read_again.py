@@ -11,7 +11,8 @@ from typing import Any
 
 from saverproof.families.concurrency.answering import ELSEWHERE
 from saverproof.families.concurrency.child import ScenePart
-from saverproof.families.concurrency.held_reads import HeldReads, HeldTrial
+from saverproof.families.concurrency.held_reads import HeldTrial
+from saverproof.families.concurrency.holdable_reads import HoldableReads
 from saverproof.families.concurrency.holding import HoldPoint, Probing
 from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
@@ -60,7 +61,7 @@ def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     def play() -> None:
         with (
             scene.saver() as saver,
-            HeldReads.of(scene, saver) as reads,
+            HoldableReads.of(scene, saver) as reads,
             concurrent.futures.ThreadPoolExecutor(1, "changes") as pool,
         ):
             RepeatedTrial.of(reads, ChangesHere(scene, saver, pool), arguments).into(told)
