@@ -165,7 +165,7 @@ def test_a_mistake_is_chosen_though_another_changes_the_same_writes(
     diagnosis.pool = [numbered]
     # Of the two writes in one place, this mistake alone would keep the other one.
     for other in ("__error__", "__interrupt__", "__scheduled__", "notes"):
-        diagnosis.note(bench.replay((PUT, batch(1, ("__resume__", 1)), batch(1, (other, 2)))))
+        diagnosis.kept.note(bench.replay((PUT, batch(1, ("__resume__", 1)), batch(1, (other, 2)))))
     run = bench.replay((PUT, batch(1, ("notes", 1), ("__resume__", 2))))
     assert diagnosis.extend(run, run.breaches[0], numbered.breaks, ()) is numbered
 

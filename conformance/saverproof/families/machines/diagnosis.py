@@ -7,17 +7,12 @@ other difference is a further flaw.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import isolation
-from saverproof.families.machines.prediction import (
-    Compared,
-    Predictor,
-    compare,
-    signature,
-)
+from saverproof.families.machines.kept_runs import Against, KeptRuns, missed, undisputed
+from saverproof.families.machines.prediction import Compared, Predictor, signature
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.judging.scenes.bulk import Bulk
 from saverproof.judging.session import Breach
@@ -34,28 +29,14 @@ _MOST_TO_REVISE = 5_000
 """The most steps that an item may take to replace mistakes by others. A saver with flaws of its own
 shows them in every run, and no other mistake predicts them.
 """
-_MOST_KEPT = 24
-"""The most runs that are kept, to choose between mistakes that predict one program alike. More runs
-would tell nothing new.
-"""
 _MOST_ALIKE = 8
 """The most mistakes that predict one program alike and are compared on the kept runs. Further ones
 are mostly alike on the kept runs as well.
 """
-_LONGEST_KEPT = 60
-"""The most steps of a run that is kept. Longer runs take more time than they are worth."""
-
-
-def _missed(compared: Compared) -> int:
-    """Return how many breaches were predicted and not seen."""
-    return compared.missed
-
-
-def _undisputed(compared: Compared) -> int:
-    """Return the missed breaches without those in whose place another breach was seen. A saver may
-    have two mistakes that change the same writes: then neither alone predicts what is shown.
-    """
-    return compared.missed - compared.disputed
+_MOST_RECALLED = 24
+"""The most runs for which other searches are asked what they found. An unknown flaw would ask for
+every run.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +78,7 @@ class _Fitting:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """The mistakes found so far, each overriding those before it.
-
-    ``right`` are runs without a breach, ``wrong`` are runs with one. They decide between mistakes
-    that predict one program alike.
-    """
+    """The mistakes found so far, each overriding those before it."""
 
     predictor: Predictor
     may_be_made: Callable[[Mistake], bool]
@@ -113,13 +90,14 @@ class Diagnosis:
     memory: Remembered = field(default_factory=Remembered)
     """What other searches of the same saver have found. Those searches report it."""
     recalled: int = 0
-    """Runs for which ``memory`` was asked. The count is limited, since an unknown flaw would ask
-    for every run.
-    """
-    right: list[ProgramRun] = field(default_factory=list)
-    wrong: list[ProgramRun] = field(default_factory=list)
+    """Runs for which ``memory`` was asked."""
     revised: int = 0
     """How many steps it took to compare runs with other mistakes than those found."""
+    kept: KeptRuns = field(init=False)
+    """The runs that decide between mistakes that predict one program alike."""
+
+    def __post_init__(self) -> None:
+        self.kept = KeptRuns(self.predictor)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -131,31 +109,13 @@ class Diagnosis:
         """The contracts that the known mistakes break."""
         return frozenset(each.mistake.breaks for each in self.found)
 
-    def note(self, run: ProgramRun) -> None:
-        """Keep a run to choose between mistakes later, unless enough runs are kept or it is
-        long.
-        """
-        kept = self.wrong if run.breaches else self.right
-        if len(kept) < _MOST_KEPT and len(run.program) <= _LONGEST_KEPT:
-            kept.append(run)
-
     def compare(self, run: ProgramRun) -> Compared:
         """Compare what a run showed with what the mistakes found so far predict of it."""
-        if not run.breaches or not self.found:
-            return compare(run, None)
-        return self._compare(run, self.mistakes)
+        return self.kept.compared(run, self.mistakes if run.breaches else ())
 
     def predicts(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> bool:
         """Return whether a saver with this mistake alone shows a breach of a run as well."""
-        return any(breach is each for each in self._compare(run, [mistake]).predicted)
-
-    def _compare(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> Compared:
-        # Comparisons are kept: the same runs are compared again and again.
-        known: dict[tuple[str, ...], Compared] = run.notes.setdefault("compared", {})
-        names = tuple(each.name for each in mistakes)
-        if names not in known:
-            known[names] = compare(run, self.predictor.predict(run, mistakes))
-        return known[names]
+        return any(breach is each for each in self.kept.compared(run, [mistake]).predicted)
 
     def revise(self, run: ProgramRun) -> Compared:
         """Compare a run with the prediction, and replace a mistake if another one predicts it
@@ -179,8 +139,8 @@ class Diagnosis:
                 # What is left may be shown by two of them together.
                 if not any(_may_show(each, compared.left) for each in chosen):
                     continue
-                better = self._compare(run, chosen)
-                if len(better.left) < len(compared.left) and self._fits(chosen):
+                better = self.kept.compared(run, chosen)
+                if len(better.left) < len(compared.left) and self.kept.fit(chosen, self.mistakes):
                     rest = tuple(each for each in known.instead if each is not other)
                     self.found[place] = Established(other, (*rest, known.mistake))
                     return better
@@ -193,7 +153,7 @@ class Diagnosis:
         A mistake that breaks a ``wanted`` contract is not taken over: this search has to find it
         itself, with a program that shows it.
         """
-        if not self.compare(run).left or self.recalled >= _MOST_KEPT:
+        if not self.compare(run).left or self.recalled >= _MOST_RECALLED:
             return
         self.recalled += 1
         for known in self.memory.found:
@@ -201,7 +161,7 @@ class Diagnosis:
                 continue
             before = self.compare(run)
             for order in self._orders(known.mistake):
-                after = self._compare(run, order)
+                after = self.kept.compared(run, order)
                 if after.missed <= before.missed and len(after.left) < len(before.left):
                     self._take(known, order)
                     break
@@ -221,13 +181,6 @@ class Diagnosis:
         last, first = (*self.mistakes, mistake), (mistake, *self.mistakes)
         return [last, first] if self.found else [last]
 
-    def _fits(self, mistakes: Sequence[Mistake]) -> bool:
-        """Return whether ``mistakes`` predict the kept runs at least as well as those found
-        before.
-        """
-        known = self._score(self.mistakes)
-        return self._score(mistakes, to_beat=known - 1) >= known
-
     def extend(
         self, run: ProgramRun, breach: Breach, blamed: str, wanted: Collection[str]
     ) -> Mistake | None:
@@ -242,8 +195,7 @@ class Diagnosis:
         sort = (breach.difference.fact, blamed)
         if sort in self.memory.in_vain:
             return None
-        if all(run is not kept for kept in self.wrong):
-            self.wrong.append(run)
+        self.kept.keep_wrong(run)
         alone: list[_Fitting] = []
         for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
             fitting = [found for each in tier if (found := self._fitting(run, breach, each))]
@@ -251,7 +203,7 @@ class Diagnosis:
             if fitting and (chosen := self._choose(fitting)) is not None:
                 return chosen
             alone += fitting
-        if alone and (chosen := self._choose(alone, _undisputed)) is not None:
+        if alone and (chosen := self._choose(alone, undisputed)) is not None:
             return chosen
         self.memory.in_vain.add(sort)
         return None
@@ -264,7 +216,7 @@ class Diagnosis:
         """
         return any(
             breach.contract == mistake.breaks
-            for run in self.wrong
+            for run in self.kept.wrong
             for breach in self.compare(run).predicted
         )
 
@@ -274,20 +226,19 @@ class Diagnosis:
         """
         rest = [each for each in self.mistakes if each is not mistake]
         return bool(rest) and any(
-            self.compare(run).exact and not self._compare(run, rest).exact for run in self.wrong
+            self.compare(run).exact and not self.kept.compared(run, rest).exact
+            for run in self.kept.wrong
         )
 
-    def _choose(
-        self, fitting: Sequence[_Fitting], wrongly: Callable[[Compared], int] = _missed
-    ) -> Mistake | None:
+    def _choose(self, fitting: Sequence[_Fitting], against: Against = missed) -> Mistake | None:
         """Take the best of several mistakes; return None if none predicts more than is known
-        already. ``wrongly`` counts what speaks against them.
+        already.
         """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
-        best, most = None, self._score(self.mistakes, wrongly=wrongly)
+        best, most = None, self.kept.score(self.mistakes, against=against)
         for each in alike:
-            if (score := self._score(each.order, to_beat=most, wrongly=wrongly)) > most:
+            if (score := self.kept.score(each.order, to_beat=most, against=against)) > most:
                 best, most = each, score
         if best is None:
             return None
@@ -306,7 +257,7 @@ class Diagnosis:
         """
         for known in [each for each in self.found if each.mistake is not added]:
             rest = tuple(each for each in self.mistakes if each is not known.mistake)
-            if self._fits(rest):
+            if self.kept.fit(rest, self.mistakes):
                 self.found = [
                     replace(each, instead=(*each.instead, known.mistake, *known.instead))
                     if each.mistake is added
@@ -346,7 +297,8 @@ class Diagnosis:
         """
         if mistake not in self.mistakes or other in self.mistakes:
             return False
-        return self._fits([other if each is mistake else each for each in self.mistakes])
+        instead = [other if each is mistake else each for each in self.mistakes]
+        return self.kept.fit(instead, self.mistakes)
 
     def also_breaking(self, contract: str) -> Iterator[Mistake]:
         """Yield the mistakes that break another contract and may break this one by it."""
@@ -363,34 +315,12 @@ class Diagnosis:
             return None
         target = signature(breach)
         for order in self._orders(mistake):
-            compared = self._compare(run, order)
+            compared = self.kept.compared(run, order)
             if compared.missed or target not in map(signature, compared.predicted):
                 continue
             if not _masked_otherwise(run, breach, compared):
                 return _Fitting(mistake, order, len(compared.left))
         return None
-
-    def _score(
-        self,
-        mistakes: Sequence[Mistake],
-        to_beat: float = -math.inf,
-        wrongly: Callable[[Compared], int] = _missed,
-    ) -> int:
-        """Count the breaches of the kept runs that ``mistakes`` predict, less those wrongly
-        predicted.
-
-        Stop as soon as the count cannot exceed ``to_beat`` any more, and return what it could
-        still have reached: a run on a saver with these mistakes is what all this takes time for.
-        """
-        reachable = sum(len(run.breaches) + len(run.masked) for run in self.wrong)
-        for run in (*self.wrong, *self.right):
-            if reachable <= to_beat:
-                break
-            compared = self._compare(run, mistakes) if mistakes else compare(run, None)
-            reachable += len(compared.predicted) - wrongly(compared)
-            if run.breaches:
-                reachable -= len(run.breaches) + len(run.masked)
-        return reachable
 
 
 def _may_be_tried(mistake: Mistake) -> bool:

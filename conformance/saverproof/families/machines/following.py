@@ -84,7 +84,7 @@ class Following(Showing):
 
     def follow_up(self, run: ProgramRun) -> None:
         """Look into the breaches of a run that the flaws found so far do not predict."""
-        self.diagnosis.note(run)
+        self.diagnosis.kept.note(run)
         self.refuting.note(run)
         if not run.breaches:
             return

@@ -55,7 +55,7 @@ class Hiding:
         return self.diagnosis.mistakes
 
     def _kept(self) -> Iterator[ProgramRun]:
-        for run in (*self.diagnosis.right, *self.diagnosis.wrong):
+        for run in (*self.diagnosis.kept.right, *self.diagnosis.kept.wrong):
             if self._spent > _MOST_STEPS:
                 return
             yield run

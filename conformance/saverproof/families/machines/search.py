@@ -124,7 +124,7 @@ class ProgramSearch(Following):
         predictor = self.diagnosis.predictor
         programs = (
             run.program
-            for run in self.diagnosis.wrong
+            for run in self.diagnosis.kept.wrong
             if compare(run, predictor.predict(run, [mistake])).predicted
         )
         return min(programs, key=calls_in, default=())
@@ -160,7 +160,7 @@ class ProgramSearch(Following):
 
     def _settle_the_rest(self) -> None:
         self.settling_until = self.trials.calls + _LAST_ALLOWANCE
-        for run in [*self.diagnosis.wrong]:
+        for run in [*self.diagnosis.kept.wrong]:
             self._show_what_is_known(run)
         self._weigh_all()
         for name, entry in sorted(self.ledger.shortest().items(), key=_cost):

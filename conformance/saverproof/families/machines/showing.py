@@ -117,7 +117,7 @@ class Showing(Blaming):
         name = mistake.breaks
         shown = [
             run.program[: breach.position]
-            for run in self.diagnosis.wrong
+            for run in self.diagnosis.kept.wrong
             for breach in self.diagnosis.compare(run).predicted
             if breach.contract == name
         ]
