@@ -33,7 +33,9 @@ SCENE = "instances"
 
 
 class Reader(StrEnum):
-    """Where the saver that is asked runs. The names are those of points of an axis."""
+    """The process in which the saver that is asked runs. The names are those of points of an
+    axis.
+    """
 
     BESIDE = "a saver opened before"
     ELSEWHERE = "another process"
@@ -63,9 +65,10 @@ def _put(
 
 
 def _counted(number: int) -> steps.Put:
-    """Put a checkpoint again, with a count of two digits, so that its length is always the same.
+    """Return a put that replaces a checkpoint's metadata, with a count of two digits: its length
+    never changes.
 
-    Only its metadata differ: a saver may keep a new channel value beside the old one.
+    Channel values stay as they are, since a saver may keep a new value beside the old one.
     """
     metadata = {"source": "loop", "run_id": "run-2", "count": number}
     return replace(_put("a", 4, 2), changes=(), metadata=metadata)
@@ -173,7 +176,9 @@ def again(bench: CallerBench, asking: Asking, record: SceneRecord) -> None:
 
 
 def play(bench: CallerBench, asking: Asking, record: SceneRecord) -> Mapping[str, Any]:
-    """Return what the processes saw. The tally is told why anything could not be judged."""
+    """Play the scene, and return what the processes saw. Tell the tally what could not be judged,
+    and why.
+    """
     tally = record.tally
     record.scenes[f"changes seen by {asking.reader.value}"] += 1
     results = list(_results(bench, asking))
@@ -220,8 +225,8 @@ def _values(results: Iterable[TrialResult | View]) -> list[Mapping[str, Any]]:
 
 
 def _stale(values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the answers that differed. An answer after the last change also has a third process's
-    answer.
+    """Return the answers that differed. An answer after the last change comes with a third
+    process's answer to the same question.
     """
     answers: list[list[str]] = next(
         (value["answers"] for value in values if "answers" in value), []
@@ -234,7 +239,7 @@ def _stale(values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_sure(asking: Asking, stale: Mapping[str, Any]) -> bool:
-    """Return whether a saver other than the reader has confirmed what the writer answers."""
+    """Return whether a saver other than the reader has confirmed the writer's answers."""
     last = stale["at"][0] == len(asking.changes) - 1
     return asking.reader is Reader.BESIDE or (last and stale["third"] == stale["said"])
 

@@ -1,4 +1,6 @@
-"""Makes the same calls with one caller: what is wrong then is no flaw of concurrency."""
+"""Makes the calls of a history with one caller only. What is wrong then is not a flaw of
+concurrency.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ any moment between its beginning and its end.
 
 @dataclass(frozen=True, slots=True)
 class OneCaller:
-    """What a saver does when one caller makes the calls. ``wrong`` are the problems of this
-    rehearsal. Problems of the same sort are ignored in histories of several callers.
+    """The answers of a saver to one caller alone, which rehearses the calls. ``wrong`` are the
+    problems of this rehearsal. Problems of the same sort are ignored in histories of several
+    callers.
     """
 
     semantics: Semantics = USUAL
@@ -41,17 +44,17 @@ class OneCaller:
         semantics = semantics_of(events)
         wrong = judge_history(events, shared=True, semantics=semantics).problems
         sorts = {problem.sort for problem in wrong}
-        # What is wrong with single answers hides in which order they fit.
+        # Wrong answers hide problems of order: judge once more with their sorts set aside.
         rest = judge_history(events, shared=True, semantics=semantics, known=sorts)
         return cls(semantics, (*wrong, *rest.problems))
 
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """The problems of a history, divided: those that only several callers have, and those that one
-    caller has as well.
+    """The problems of a history in two groups: those that only several callers have, and those that
+    one caller alone has as well.
 
-    ``calls`` are the calls by which one caller has the latter.
+    ``calls`` are calls of one caller that show the second group.
     """
 
     of_callers: list[Problem]

@@ -1,4 +1,4 @@
-"""Runs in the second of two processes that meet: it does what the first process asks for."""
+"""Runs in the second of two processes that meet, and does what the first process asks for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Answering: TypeAlias = Callable[[ScenePart, Any, Messages], AbstractContextManag
 
 
 def answer_all(arguments: Mapping[str, Any], answering: Answering) -> dict[str, Any]:
-    """Open a saver, and answer what the first process asks, until that one is done."""
+    """Open a saver, and answer what the first process asks, until that process is done."""
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     file = Path(arguments["meeting"])
 

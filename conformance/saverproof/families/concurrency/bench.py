@@ -69,21 +69,22 @@ class CallerBench:
     @classmethod
     @contextmanager
     def of(cls, plan: ItemPlan, target: Target) -> Iterator[Self]:
-        """Start the process from which others are forked; it ends with the block.
+        """Start the process from which the others are forked. It ends with the block.
 
-        Raises HarnessError where the process cannot be started.
+        Raises:
+            HarnessError: the process cannot be started.
         """
         with harness_for(plan, CHILDREN) as harness:
             yield cls(plan, target, Path(plan.folder), harness)
 
     @property
     def slow(self) -> bool:
-        """Whether each process is a fresh interpreter."""
+        """True if each process is a fresh interpreter."""
         return self.harness.reason is not None
 
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
-        """Make a new store, as arguments for the functions of its processes."""
+        """Make a new store, and return it as arguments for the functions of its processes."""
         with fresh_workspace(self.folder, self.target) as workspace:
             yield {
                 "target": self.plan.target,

@@ -192,7 +192,7 @@ def put_writes_call(operation: Operation) -> PutWritesCall:
 
 
 def _id(operation: Operation, number: int) -> str:
-    """Return a checkpoint's id. The threads of all rounds use the same ids; two namespaces never
+    """Return a checkpoint's id. The threads of all rounds have the same ids; two namespaces never
     do.
     """
     place = operation.place
@@ -210,7 +210,7 @@ def _tasks() -> dict[str, int]:
 
 
 def shown_of(found: Any) -> ShownTuple:
-    """Return the parts of a tuple that are compared, however odd the tuple is."""
+    """Return the parts of a tuple that are compared, even if the tuple is malformed."""
     try:
         values = found.checkpoint.get("channel_values", {})
         parts = (*(_text(values.get(name)) for name in CHANNELS), _text(found.metadata.get("said")))

@@ -1,4 +1,4 @@
-"""Has another process call operations on whole threads, and hold them, beside graphs in this
+"""Lets another process call operations on whole threads, and holds them, while graphs run in this
 process.
 """
 
@@ -36,7 +36,7 @@ _COME, _GO_ON, _WRITE, _WRITTEN, _FOUND = "come", "go on", "write", "written", "
 
 @dataclass(slots=True)
 class CallsElsewhere:
-    """Has the other process call its saver, one call at a time.
+    """Lets the other process call its saver, one call at a time.
 
     ``own`` makes the writes of this process beside those calls. ``raised`` lists what the calls
     raised.
@@ -54,20 +54,20 @@ class CallsElsewhere:
             yield cls(own, Messages(met, meeting, HERE, own.scene.progress.tick))
 
     def hold(self, call: Call, place: HoldPoint | None) -> HeldElsewhere:
-        """Have a call begun, and return once it stands still at a place, or is over."""
+        """Have a call begun in the other process. Return once it stands still at a place, or is
+        over.
+        """
         self._messages.send({"call": call, "place": encode(place)})
         self._messages.receive()
         return HeldElsewhere(self._messages, self.raised)
 
     def free_places(self, call: Call, write: Write, most: int) -> list[HoldPoint]:
-        """Return places of the call at which a write of this process can be answered before the
-        call.
-        """
+        """Return places at which the call can be held while a write of this process is answered."""
         self._messages.send({"call": call, "most": most})
         while (said := self._messages.receive())["said"] == _WRITE:
             written = self.own.begun(write)
             while not concurrent.futures.wait([written], _NAP_S).done:
-                # The call may stand in its way, at one place after the other: that is no hang.
+                # The call may block it at one place after another. That is no hang.
                 self.own.scene.progress.tick()
             self._messages.send(_WRITTEN)
         return [decode(HoldPoint, one) for one in said["places"]]
@@ -77,8 +77,8 @@ class CallsElsewhere:
 class HeldElsewhere:
     """A call in the other process.
 
-    ``overtaken`` says whether all that was done beside the call was over before the call went on;
-    it is known once the call has ended.
+    ``overtaken`` is known once the call has ended. It says whether everything that was done beside
+    the call was over before the call went on.
     """
 
     _messages: Messages
@@ -99,7 +99,7 @@ class HeldElsewhere:
 
 
 def make_calls(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the calls that the process of the graphs asks for, until that one is done."""
+    """Make the calls that the process of the graphs asks for, until that process is done."""
     return answer_all(arguments, _making)
 
 
@@ -141,7 +141,7 @@ class _Answering:
         return self.held.probed(call, Probing(self._written, MARGIN_ELSEWHERE, writer), most)
 
     def _written(self) -> concurrent.futures.Future[Any]:
-        """Have the process of the graphs make a write, as it knows nothing of the locks of this
+        """Let the process of the graphs make a write: it does not know the locks of this
         process.
         """
         written: concurrent.futures.Future[Any] = concurrent.futures.Future()

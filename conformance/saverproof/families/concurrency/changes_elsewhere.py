@@ -1,4 +1,4 @@
-"""Has another process change a store while a read of it is held in this one."""
+"""Lets another process change a store while a read of the store is held in this one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GOES_ON = "it was stopped, and goes on"
 
 @dataclass(frozen=True, slots=True)
 class ChangesElsewhere:
-    """Has the other process make calls, and tells what it was answered."""
+    """Lets the other process make calls, and tells what that process was answered."""
 
     _messages: Messages
     _asking: threading.Lock = field(default_factory=threading.Lock)
@@ -47,7 +47,7 @@ class ChangesElsewhere:
         return self._messages.other
 
     def make(self, operations: Sequence[Operation]) -> list[TimedCall]:
-        """Have calls made one after the other.
+        """Let the other process make calls, one after the other.
 
         Raises:
             GoneError: the other process has ended.
@@ -57,8 +57,8 @@ class ChangesElsewhere:
             return [decode(TimedCall, one) for one in self._messages.receive()]
 
     def begin_and_stop(self, operations: Sequence[Operation], longest_s: float) -> None:
-        """Have calls made, and stop this process until they are over, or have been under way for so
-        long.
+        """Let the other process make calls, and stop this one until they are over, or for
+        ``longest_s`` seconds.
         """
         self._messages.send({"made": encode(operations), "longest_s": longest_s})
         # To this thread: another one might stop the process a moment later.
@@ -90,7 +90,7 @@ class ChangesElsewhere:
 
 
 def make_changes(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the calls that the process of the reads asks for, until that one is done."""
+    """Make the calls that the process of the reads asks for, until that process is done."""
     return answer_all(arguments, _making)
 
 
@@ -116,8 +116,8 @@ def _making(scene: ScenePart, saver: Any, messages: Messages) -> Iterator[Answer
 
 @contextmanager
 def _let_go_on(messages: Messages, longest_s: float) -> Iterator[Callable[[], bool]]:
-    """Let the other process, which stops now, go on when the function is called that this gives, or
-    after so many seconds. The function tells whether it came first.
+    """Yield a function that lets the other process, which is about to stop, go on. It goes on by
+    itself after ``longest_s`` seconds; the function returns whether it was called before that.
     """
     over, late = threading.Event(), threading.Event()
 

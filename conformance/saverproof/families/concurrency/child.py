@@ -74,8 +74,8 @@ class ScenePart:
 
     @contextmanager
     def saver(self) -> Iterator[Any]:
-        """Open a saver on the store. If other processes are in the way, try again a moment later:
-        only the races of first calls judge that.
+        """Open a saver on the store. If that fails because of other processes, try again a moment
+        later: only the races of first calls judge such failures.
         """
         with ExitStack() as stack:
             for left in reversed(range(_OPENINGS)):
@@ -90,7 +90,9 @@ class ScenePart:
 
     @contextmanager
     def saver_at_once(self) -> Iterator[Any]:
-        """Open a saver on the store. Raise if other processes are in the way."""
+        """Open a saver on the store, without a second attempt if that fails because of other
+        processes.
+        """
         with opened(self.target, self.workspace, self.loop) as saver:
             self.progress.tick()
             yield saver
@@ -104,8 +106,8 @@ class ScenePart:
         return caller
 
     def _versions_of(self, saver: Any) -> list[Any]:
-        """Return versions that all callers share, also callers in other processes. A channel that a
-        run does not change keeps the version that it was stored with.
+        """Return a maker of versions that all callers share, including those in other processes. A
+        channel that a run does not change keeps the version that it was stored with.
         """
         if not self._versions:
             file = Path(self._arguments.get("meeting", "none")).with_suffix(".versions")
@@ -169,7 +171,7 @@ class ScenePart:
         self.pauses.on = False
 
     def played(self, scene: Callable[[], object]) -> dict[str, Any]:
-        """Run a scene under the watch, and tell what its callers were answered."""
+        """Run a scene under the watch, and return what its callers were answered."""
 
         def guarded() -> None:
             try:
@@ -194,7 +196,7 @@ class ScenePart:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """When callers wait for each other: before every call, or before the first call of each
+    """The calls before which all callers wait for each other: every call, or the first call of each
     round.
     """
 

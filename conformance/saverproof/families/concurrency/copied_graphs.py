@@ -1,4 +1,5 @@
-"""Judges whether a copy, with which a graph goes on, shows its thread at one single moment.
+"""Judges whether a copied thread, on which a graph then goes on, is its source at one single
+moment.
 
 Each call that stored something is known. A call that the copy lacks came after the moment of the
 copy, and a call that the copy shows came before it.
@@ -41,7 +42,8 @@ def _address(found: Any) -> Address:
 
 @dataclass(slots=True)
 class Copied:
-    """A copy of a thread that was called at ``began``, beside a step that began at ``step_began``.
+    """A copy of a thread, whose call began at ``began``, beside a step that began at
+    ``step_began``.
 
     ``calls`` are the calls of the graph until the step was over. ``original`` and ``copy`` are what
     the saver shows of both threads after that. ``unread`` is what reading one of them raised.
@@ -64,8 +66,9 @@ class Copied:
 
     @property
     def first_left(self) -> int | None:
-        """Return the first step that remains for the copy: 0 is the step beside which it was made,
-        1 the next one. None for a copy of the middle of the step.
+        """Return the first step that a graph on the copy still has to take: 0 is the step beside
+        which the copy was made, 1 is the next one. Return None if the copy shows the middle of the
+        step.
         """
         returned = [call for call in self.calls if call.ended is not None]
         if all(self._shows(call) is not False for call in returned):
@@ -74,12 +77,12 @@ class Copied:
         earlier = (call for call in returned if call.began < self.step_began)
         if any(self._shows(call) is False for call in earlier):
             return None
-        # Writes of what is not there are of no use to anyone.
+        # Nobody uses writes to a checkpoint that is not there.
         gone = (call.at not in self.copy.tuples or self._shows(call) is False for call in later)
         return 0 if all(gone) else None
 
     def _shows(self, call: StoringCall) -> bool | None:
-        """Return whether the copy shows what a call stored; None where it cannot be told."""
+        """Return whether the copy shows what a call stored; None if that cannot be told."""
         there = call.at in self.copy.tuples
         if call.task is None:
             return there
@@ -87,8 +90,8 @@ class Copied:
         return own[0] in self.copy.writes if there and own else None
 
     def _own(self, call: StoringCall) -> list[Write]:
-        """Return those writes of a call that no other call made and the original still has. Later
-        answers may have replaced others.
+        """Return those writes of a call that only this call made and that the original still has.
+        The others may have been replaced by later answers.
         """
         return [one for one in call.writes if self._twice[one] == 1 and one in self.original.writes]
 

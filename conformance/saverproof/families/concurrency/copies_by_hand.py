@@ -1,5 +1,5 @@
-"""Stores what a copy shows in another thread, by single calls, as a thread that ended there would
-be stored.
+"""Stores in another thread what a copy shows, by puts and writes, as if that thread had ended
+there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from saverproof.savers.targets.calling import Api, every
 
 
 def store(api: Api, saver: Any, copied: Copied, thread: str) -> bool:
-    """Store what a copy shows in another thread. Return whether the saver then shows exactly
+    """Store in another thread what a copy shows. Return whether the saver then shows exactly
     that.
     """
     for name, *arguments in _calls(copied, thread):

@@ -1,4 +1,4 @@
-"""How many scenes each profile plays. Scenes are counted, not timed."""
+"""The number of scenes that each profile plays. Scenes are counted, not timed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SceneEffort:
-    """How many scenes are played through one API.
+    """The number of scenes that are played through one API.
 
     ``shared`` histories have threads or tasks on one saver, ``instances`` several savers on one
     store, ``processes`` several processes. ``races`` are races of processes for a new store. Each
     history has ``callers`` callers that make ``length`` calls. In one scene a process holds the
     lock of the store for ``hold_s`` seconds. ``overtaken`` says whether a worker is stopped while
     another one finishes its thread. In ``upkeep`` histories a thread or task calls operations on
-    whole threads, in ``upkeep_apart`` histories a process. A prune beside graphs is held at up to
-    ``places`` places, a prune by another process at up to ``places_apart``. A read is held at up to
-    ``reads`` places, and between any two places whose outcomes differ. Two places are enough if the
-    outcome changes once; more are for reads that ask again. The process of a read is stopped for up
-    to ``stopped_s`` seconds, so that a lock that is kept for a time is over; with 0 it never is.
+    whole threads, in ``upkeep_apart`` histories a process.
+
+    A prune beside graphs is held at up to ``places`` places, a prune by another process at up to
+    ``places_apart``. A read is held at up to ``reads`` places, and between any two places whose
+    outcomes differ. Two places are enough if the outcome changes once; more are for reads that ask
+    again. The process of a read is stopped for up to ``stopped_s`` seconds, so that a lock that
+    expires does so; with 0 it is never stopped.
     """
 
     shared: int

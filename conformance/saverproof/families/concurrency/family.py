@@ -47,8 +47,8 @@ class ConcurrencyFamily:
     table: FamilyTable = TABLE
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
-        """Play every scene. What follows from a flaw that was found is not reported as another
-        flaw.
+        """Play every scene. A breach that may follow from a flaw already found is not reported as
+        another flaw.
 
         Raises:
             HarnessError: no process could be started for the scenes.
@@ -97,7 +97,7 @@ class ConcurrencyJudging:
             if ITERATION in self.tally.wanted and "list" in self._operations():
                 hung = False
                 for by in By:
-                    # A listing that was left is in the way of others as one that goes on is.
+                    # A listing that was left blocks other calls as one that goes on does.
                     hung = (hung and by is By.LEFT) or iterate(bench, by, self.record) or hung
                     self.tally.beat()
             if NOTHING in self.tally.wanted:
@@ -111,7 +111,7 @@ class ConcurrencyJudging:
                 for number in self.tally.budget.within(range(effort.races), "races"):
                     file = race(bench, number, self.record, file)
                     self.tally.beat()
-            # What a held read leaves behind, later reads of the same instance show.
+            # Later reads of the same instance show what a held read leaves behind.
             if self.tally.wanted & {*HISTORIES, INSTANCES}:
                 able = able_of({*self.plan.facts["capabilities"], *self._operations()})
                 HistoryJudging(bench, self.record, able, effort).run()

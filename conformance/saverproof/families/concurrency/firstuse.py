@@ -29,7 +29,7 @@ _LONGEST_OWN_S = 5.0
 def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Open a store that does not exist yet, while other processes do the same, and use it at once.
 
-    Gives "events"; "opening", what opening the store raised, or None; "met", whether it made its
+    Return "events"; "opening", what opening the store raised, or None; "met", whether it made its
     first database calls while others made theirs; "standstill".
     """
     scene = ScenePart(arguments)
@@ -58,8 +58,8 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _opened(scene: ScenePart) -> Iterator[Any]:
-    """Open a saver on the store. Where the target's own function fails because of another process,
-    which is no fault of the saver, open it again.
+    """Open a saver on the store. If the target's own function fails because of another process,
+    open it again: that is no fault of the saver.
     """
     began = time.perf_counter()
     with ExitStack() as stack:
@@ -77,7 +77,7 @@ def _opened(scene: ScenePart) -> Iterator[Any]:
 
 @contextmanager
 def held(file: Path, meeting: Path, racers: int) -> Iterator[None]:
-    """Hold the lock of a new SQLite file until a moment after all racers have started.
+    """Hold the lock of a new SQLite file until a moment after all racing processes have started.
 
     The file is then as if a process had begun to write to it, and had not set it up yet.
     """

@@ -70,8 +70,8 @@ class GraphCalls:
         made.ended = next(self.clock)
 
     def refused(self, thread: str) -> str | None:
-        """Return the first error that a call of a thread raised, even if its graph was not told of
-        it; see :class:`~saverproof.families.graph.storing.Refusals`.
+        """Return the first error that a call of a thread raised. Its graph may never hear of it;
+        see :class:`~saverproof.families.graph.storing.Refusals`.
         """
         return next((call.refused for call in self.of[thread] if call.refused), None)
 

@@ -1,4 +1,4 @@
-"""Finds what differs in a graph, or in its thread or copy, after an operation on whole threads was
+"""Finds what differs in a graph, its thread or its copy because an operation on whole threads was
 called beside it.
 """
 
@@ -24,9 +24,9 @@ class PlayDifference:
     """The first difference between two plays: the step, the kind of observation, the path to the
     part that differs, and both values in words.
 
-    ``of`` says where the difference shows. ``raised`` says that the step gave nothing but an error.
-    If a copy was resumed, ``copied`` is the step beside which the copy was made, and ``at_rest``
-    says that a copy made when nothing else runs differs as well.
+    ``of`` names what differs. ``raised`` says that the step showed only an error. If a copy was
+    resumed, ``copied`` is the step beside which the copy was made, and ``at_rest`` says that a copy
+    differs as well if it is made when nothing else runs.
     """
 
     position: int
@@ -43,7 +43,7 @@ class PlayDifference:
 def first_difference(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> PlayDifference | None:
-    """Return the first difference in a graph beside an operation.
+    """Return the first difference between a graph beside an operation and the same graph alone.
 
     A step that raised is no difference: the saver may report that a lock took too long. What is
     lost shows later, when nothing else runs.
@@ -55,8 +55,8 @@ def first_difference(
 def difference_at_rest(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> PlayDifference | None:
-    """Return the first difference where nothing else runs: a step that raises is a difference,
-    too.
+    """Return the first difference when nothing else runs. A step that raises then counts as a
+    difference, too.
     """
     differ = _first_that_differs(alone, seen)
     if differ is None:
@@ -67,8 +67,8 @@ def difference_at_rest(
 def first_error(
     alone: Sequence[Observation], seen: Sequence[Observation]
 ) -> tuple[int, str] | None:
-    """Return the step and its error if that is the first difference: nothing after it is
-    compared.
+    """Return the step and its error if the first difference is a step that raised. Nothing after it
+    is compared.
     """
     differ = _first_that_differs(alone, seen)
     if differ is None or not ends_in_error(differ[1]):

@@ -107,8 +107,10 @@ def beside_graphs(
     most: int,
     names: Collection[str] = (),
 ) -> bool:
-    """Play graphs while an operation is held at up to ``most`` of its places. Return whether a
-    graph went on meanwhile, and ended as it does alone.
+    """Play graphs while an operation is held at up to ``most`` of its places.
+
+    Return whether, in some play, a graph went on meanwhile, and ended as it does without the
+    operation.
     """
     capabilities = bench.plan.facts["capabilities"]
     wanted = names or upkeep.names
@@ -139,8 +141,8 @@ def _loss(upkeep: GraphUpkeep) -> str:
 def _played(
     bench: CallerBench, upkeep: GraphUpkeep, arguments: Mapping[str, Any]
 ) -> list[TrialResult]:
-    """Return the results of the process of the graphs and, if another process called the operation,
-    of that process.
+    """Return the results of the process in which the graphs ran, and of the process that called the
+    operation, if that was another one.
     """
     with bench.store() as store:
         if not upkeep.elsewhere:
@@ -158,14 +160,14 @@ def _seen(results: Sequence[TrialResult]) -> dict[str, Any]:
     seen: dict[str, Any] = dict(results[0].value)
     for result in results[1:]:
         other = result.value
-        # Where it could not go on, the graphs were not played to their end either.
+        # If it could not go on, the graphs were not played to their end either.
         seen["trouble"] = other["trouble"] or seen["trouble"]
         stills = [one for one in (seen["standstill"], other["standstill"]) if one is not None]
         hung = [one for one in stills if one["hung"]] or stills
         stacks = "\n".join(one["stacks"] for one in hung)
         seen["standstill"] = hung[0] | {"stacks": stacks} if hung else None
     if len(results) > 1 and seen["standstill"] is not None:
-        # That one is not over is why it says nothing more to the other, which calls that trouble.
+        # The process that is not over no longer answers the other one, which calls that trouble.
         seen["trouble"] = None
     return seen
 
@@ -180,7 +182,7 @@ def _judged(
 ) -> bool:
     tally, still = record.tally, seen["standstill"]
     record.raised.update(seen["raised"])
-    # From where a call was refused on nothing was compared: that is no pass.
+    # Nothing was compared after the call that was refused, so this is no pass.
     refused = [one["refused"] for one in seen["plays"] if one["refused"] is not None]
     compared = [one for one in seen["plays"] if one["overtaken"] and one["refused"] is None]
     right = [one for one in compared if one["difference"] is None]

@@ -1,6 +1,4 @@
-"""Fills in the parts of a script in which a graph goes on while someone calls an operation on whole
-threads.
-"""
+"""Fills in a script in which a graph goes on while someone calls an operation on whole threads."""
 
 from __future__ import annotations
 
@@ -30,8 +28,8 @@ _CALLS: Mapping[OperationKind, tuple[str, str]] = {
 
 
 def graph_words(scene: Mapping[str, Any], api: str) -> dict[str, Any]:
-    """Return the graph, its input, and the place where a call is held; {} for what a script cannot
-    show.
+    """Return the words of a script for the graph, its input, and the place where a call is held; {}
+    if a script cannot show it.
     """
     upkeep, known = SCENES[scene["scene"]], scenario(scene["name"])
     inputs = [_input(step) for step in known.program]
@@ -69,7 +67,7 @@ def graph_imports(scene: Mapping[str, Any], api: str) -> list[str]:
 
 
 def _input(step: GraphStep) -> str:
-    """Return what the graph is invoked with; "" for other steps."""
+    """Return the input with which a step invokes the graph; "" if the step does something else."""
     match step:
         case Invoke(given=given, at=None):
             return literal(given)

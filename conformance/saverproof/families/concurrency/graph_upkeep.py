@@ -1,5 +1,5 @@
-"""The operations that are called beside graphs, on their threads or on others: as data, and how
-each is prepared.
+"""The operations that are called beside graphs, on the graphs' own threads or on others, as
+data.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 class GraphUpkeep:
     """One operation that is called beside graphs.
 
-    ``doing`` says in words what it does. ``names`` are the scenarios beside which it is called. It
-    is held at up to ``most`` places, or at as many as the profile says. ``elsewhere`` says that
-    another process calls it.
+    ``doing`` says in words what the operation does. ``names`` are the scenarios beside which it is
+    called. It is held at up to ``most`` places; the profile decides how many if that is None.
+    ``elsewhere`` says that another process calls it.
     """
 
     kind: OperationKind
@@ -44,8 +44,8 @@ class GraphUpkeep:
     elsewhere: bool = False
 
     def by_another(self) -> GraphUpkeep:
-        """Return the same operation, but called by another process, and beside fewer graphs. Few
-        suffice, since only the holder of a lock differs.
+        """Return the same operation, called by another process and beside fewer graphs. Few
+        suffice, since only the holder of the lock is another one.
         """
         doing = f"{self.doing} by another process"
         return replace(self, doing=doing, names=self.names[:2], elsewhere=True)
@@ -77,8 +77,8 @@ class GraphUpkeep:
         return _OLD if position < FIRST_OF_NEW else _NEW
 
     def call(self, own: str, other: str) -> Call:
-        """Return the call of the operation: on the graph's own thread, and on the other thread that
-        is deleted or copied to.
+        """Return the call of the operation, given the graph's own thread and the other thread,
+        which is deleted or copied to.
         """
         match self.kind:
             case OperationKind.COPY:
@@ -116,7 +116,7 @@ _ALL = (
         OperationKind.PRUNE, PRUNE, frozenset({Capability.PRUNE}), "prune", (*NAMES, DELTA)
     ),
     GraphUpkeep(OperationKind.COPY, COPY, frozenset({Capability.COPY_THREAD}), "copy", NAMES[:2]),
-    # Whose rows are touched that should not be hangs little on what the graph is.
+    # Which rows are wrongly touched depends little on the graph.
     GraphUpkeep(
         OperationKind.DELETE,
         DELETION,

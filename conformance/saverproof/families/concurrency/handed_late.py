@@ -1,7 +1,8 @@
-"""An event loop to which threads hand some of what they hand to it late.
+"""Makes an event loop that receives late some of what other threads hand over to it.
 
-A call that is bridged to a thread comes back by way of the loop. When it does is for the system to
-say: other tasks may have finished whole calls by then. On an idle machine they hardly ever have.
+If a call of the async API is run in a thread, its answer comes back through the loop. The system
+decides when it does; other tasks may have finished whole calls by then. On an idle machine that
+hardly ever happens.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ _GLANCE_S = 0.0005
 
 def loop_handed_late(pauses: Pauses) -> asyncio.AbstractEventLoop:
     """Return a new event loop, of the kind that the saver's program has chosen. Other threads pause
-    before they hand something over to it, if the pauses say so.
+    before they hand something over to it, if ``pauses`` says so.
 
-    All that was handed over keeps its order, as ``asyncio`` promises: a thread is just slow.
+    What one thread hands over keeps its order, as ``asyncio`` promises: the thread is just slow.
     """
     loop = asyncio.new_event_loop()
     hand_over = loop.call_soon_threadsafe

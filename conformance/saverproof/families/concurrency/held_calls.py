@@ -36,7 +36,7 @@ class Held(Protocol):
 
     @property
     def overtaken(self) -> bool:
-        """Whether all calls beside this one were over before it went on."""
+        """True if all calls beside this one were over before it went on."""
 
     def let_go(self) -> bool:
         """Let the call go on and wait for its end. Return whether it returned."""
@@ -63,7 +63,7 @@ class HeldHere:
 
     @property
     def overtaken(self) -> bool:
-        """Whether all calls beside this one were over before it went on."""
+        """True if all calls beside this one were over before it went on."""
         return self._holding.overtaken
 
     def let_go(self) -> bool:
@@ -87,7 +87,7 @@ class HeldCalls:
     @classmethod
     @contextmanager
     def of(cls, scene: ScenePart, saver: Any) -> Iterator[Self]:
-        """Make calls of this saver until the block ends."""
+        """Open what the calls of this saver run on, until the block ends."""
         calls = cls(scene, saver)
         calls.api = api_of(scene.api, scene.loop)
         calls._tracer = calls.places.tracer(saver)
@@ -99,7 +99,9 @@ class HeldCalls:
             yield calls
 
     def begin(self, call: Call, doing: Probe) -> Made:
-        """Begin a call. What it raises is recorded, not judged: it may ask to be called again."""
+        """Begin a call. If it raises, that is recorded and not judged: the saver may want to be
+        called again.
+        """
         self.places.begin(doing)
         (name, *given), named = call
 
@@ -151,7 +153,7 @@ class HeldCalls:
         return self.probed(call, Probing(lambda: self.begun(write)), most)
 
     def probed(self, call: Call, probing: PlaceProbe, most: int) -> list[HoldPoint]:
-        """Return the places at which to hold the call, found by running it once with this probe."""
+        """Run a call once with this probe, and return the places at which to hold it."""
         concurrent.futures.wait([self.begin(call, probing)])
         probing.end()
         return chosen(probing.free, most)

@@ -1,4 +1,6 @@
-"""Fills in a script in which a read, or a copy, is held while others change what is read."""
+"""Fills in a script in which a read, or a copy, is held while another process changes what it
+reads.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,11 @@ __init__.py.
 
 
 def held_read_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
-    """Return the read, the change and the place, for the script: what the read shows is compared,
-    or what is shown afterwards.
+    """Return the words of a script for its read, its change, and the place where the read is held.
 
-    A place is a line's text, and its number among the lines with that text: so an edit elsewhere in
-    the file does not move the place.
+    The script compares what the read shows, or what a later read shows. A place is given by the
+    text of a line, and by its number among the lines with that text. So the place stays the same if
+    the file is edited elsewhere.
     """
     made = {operation.kind for operation in CHANGES[scene["change"]]}
     return {
@@ -58,7 +60,9 @@ def held_read_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
 
 
 def read_again_words(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the read that is repeated, the change and the place, for the script."""
+    """Return the words of a script for the repeated read, the change, and the place where the read
+    is held.
+    """
     (made,) = OF_ONE_SAVER[scene["change"]]
     return {
         "lists": scene["read"] == OperationKind.LIST,

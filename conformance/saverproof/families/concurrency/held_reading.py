@@ -1,8 +1,8 @@
 """Holds reads, and copies, between their statements while another process changes what they read.
 
-Between two processes only the store has locks, and two statements see the store at two moments,
-unless they are in one transaction. Another process rarely writes between two statements by chance:
-so the read is held there.
+Only the store can keep two processes apart. Two statements see it at two moments, unless they are
+in one transaction. Another process rarely writes between two statements by chance, so the read is
+held there.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ CHANGES = {
 
 @dataclass(frozen=True, slots=True)
 class HeldOperation:
-    """What is held, and the contract that it breaks if it shows a mix.
+    """The operation that is held, and the contract that it breaks if it shows a mixture of two
+    states.
 
-    ``looks`` has the read that shows what a copy came to, and ``clears`` what removes the copy.
+    For a copy, ``looks`` has the read that shows the copy, and ``clears`` what removes it.
     """
 
     made: Operation
@@ -64,8 +65,8 @@ class HeldOperation:
     def beside(
         self, changes: Sequence[Sequence[Operation]], able: Able, most: int
     ) -> dict[str, Any]:
-        """Return the arguments for the process that holds it at up to ``most`` places during each
-        change.
+        """Return the arguments for a process that holds the operation at up to ``most`` places
+        during each change.
         """
         return {
             "before": encode(BEFORE),
@@ -93,8 +94,10 @@ _COPY = HeldOperation(
 
 @dataclass(frozen=True, slots=True)
 class HeldAt:
-    """Where one kind of read was held: at places at which the store lets others change it, and at
-    ``shut`` ones, at which something of the saver's own seems to keep them out.
+    """The places where one kind of read was held.
+
+    At the ``free`` ones the store lets others write. At the ``shut`` ones something of the saver's
+    own seems to keep others out.
     """
 
     held: HeldOperation
@@ -111,9 +114,10 @@ def hold_reads(
     bench: CallerBench, able: Able, record: SceneRecord, most: int
 ) -> tuple[str, list[HeldAt]]:
     """Hold each kind of read at up to ``most`` places during each change, until a read shows a
-    mixture of before and after.
+    mixture of the states before and after the change.
 
-    Return why not every read could be held between its statements, if so, and where each was held.
+    Return why some reads could not be held between their statements, "" if all could, and where
+    each kind was held.
     """
     hows = [how for how, made in CHANGES.items() if able.deletes or DELETED not in made]
     untried: dict[str, None] = {}
@@ -123,7 +127,7 @@ def hold_reads(
         untried |= dict.fromkeys(whys)
         told += [where]
         record.tally.beat()
-        # A read that shows a mixture hides no other that leaves something behind.
+        # One read that shows a mixture does not hide another one that leaves an old answer behind.
         if record.is_complete({TORN, INSTANCES}):
             break
     return "; ".join(untried), told
@@ -132,8 +136,9 @@ def hold_reads(
 def hold_copies(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
     """Hold a copy at up to ``most`` places during each change of what is copied.
 
-    A run adds to a thread: a copy that takes checkpoints first, and then their writes, has all that
-    the checkpoints had. Only what removes, or replaces, shows that these are two moments.
+    What a run adds does not tell: a copy that takes the checkpoints first, and their writes later,
+    shows nothing that could not be. Only deletions and replacements show that these are two
+    moments.
     """
     if able.deletes:
         whys, _ = hold(bench, able, record, _COPY, [*CHANGES], most)
@@ -158,8 +163,8 @@ def hold(
     hows: Sequence[str],
     most: int,
 ) -> tuple[list[str], HeldAt]:
-    """Play a call beside each of these changes. Return why some changes tell nothing, or not
-    all, and where the call was held.
+    """Play a call beside each of these changes. Return why some changes show nothing, or less than
+    they could, and where the call was held.
     """
     said = held.made.kind.value
     arguments = held.beside([CHANGES[how] for how in hows], able, most)
@@ -187,8 +192,8 @@ def judge(
     told: Mapping[str, Any],
     scene: Mapping[str, Any],
 ) -> str:
-    """Judge a call beside one change, in this kind of scene. Return why it tells nothing, or not
-    all, if so.
+    """Judge a call beside one change, in this kind of scene. Return why it shows nothing, or less
+    than it could; "" if there is no such reason.
     """
     stood = "stopped" if scene["scene"] == STOPPED else "held"
     said = held.made.kind.value
@@ -203,7 +208,7 @@ def judge(
         place = decode(HoldPoint, at)
         where = f"{stood} {place.describe()}"
         *made, seen = decoded(events)
-        # What a copy leaves behind is the copy.
+        # A copy leaves nothing behind but itself.
         later = None if held.looks else seen
         if later is not None:
             seen = made.pop()
@@ -238,8 +243,8 @@ def judge(
 def played(
     bench: CallerBench, part: Body, arguments: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], str]:
-    """Play a scene with a process that reads and one that changes what it reads. Return what the
-    reading one reports, and why that tells nothing, if so.
+    """Play a scene with two processes: one reads, the other changes what it reads. Return what the
+    reading process reports, and why that shows nothing; "" if it shows something.
     """
     with bench.store() as store, TemporaryDirectory(dir=bench.folder) as folder:
         meeting = Path(folder, "meeting")
@@ -247,7 +252,7 @@ def played(
         both = {"patience_s": PATIENCE_S[Sharing.PROCESSES], **store, **arguments}
         both["meeting"] = str(meeting)
         results = bench.writers([(one, both) for one in (part, changes_elsewhere.make_changes)])
-    # Where the changing one could not go on, the reading one was not told more.
+    # If the changing process could not go on, the reading one was told nothing more.
     whys = [why for result in reversed(results) if (why := not_over(result))]
     return results[0].value, next(iter(whys), "")
 

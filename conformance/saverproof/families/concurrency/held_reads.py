@@ -1,5 +1,5 @@
-"""Runs in the process that reads: a read, or a copy, is held at one of its places while another
-process changes what it reads.
+"""Runs in the process that reads. It holds a read, or a copy, at one of its places while another
+process changes what is read.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class _Found:
 
 
 def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """For each change, report what a read shows before and after each call of the change, and what
-    it shows if the whole change is made while the read is held, at some of its places, and once
-    more afterwards.
+    """Report what a read shows beside each change.
 
-    ``left`` counts the places that were not tried because the change had waited for the read too
-    often. ``shut`` has the places at which the store keeps others out.
+    That is: what it shows before the change and after each of its calls; what it shows if it is
+    held at a place while the whole change is made; and what another read shows after that. ``left``
+    counts the places that were not tried because the change had waited for the read too often.
+    ``shut`` has the places at which the store keeps others out.
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     told: dict[str, Any] = {"places": 0, "shut": [], "free": [], "each": []}
@@ -77,8 +77,8 @@ def read_held(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def reading_beside_another(
     scene: ScenePart, arguments: Mapping[str, Any]
 ) -> Iterator[tuple[HoldableReads, ChangesElsewhere]]:
-    """Meet the process that makes changes, and open the saver that reads. That the other process
-    has ended is told as the scene's trouble.
+    """Meet the process that makes changes, and open the saver that reads. If the other process
+    ends, report that as the scene's trouble.
     """
     try:
         with (
@@ -96,7 +96,7 @@ class Changes(Protocol):
 
     @property
     def process(self) -> int | None:
-        """The id of the process that makes them, if it is not this one."""
+        """The id of the process that makes the calls, if that is not this process."""
 
     def make(self, operations: Sequence[Operation]) -> list[TimedCall]:
         """Make calls one after the other."""
@@ -127,7 +127,7 @@ class HeldTrial:
 
     @classmethod
     def of(cls, reads: HoldableReads, changes: Changes, arguments: Mapping[str, Any]) -> Self:
-        """Make the play that the arguments describe."""
+        """Make a trial from the arguments of its process."""
         ends, before = operations_in(arguments["ends"]), operations_in(arguments["before"])
         each = tuple(map(operations_in, arguments["each"]))
         (read,) = operations_in([arguments["read"]])
@@ -141,7 +141,7 @@ class HeldTrial:
         found = _Found()
         self.alone(found)
         told["places"] = len(found.places)
-        # A read that was answered from a cache would not come to all its places again.
+        # A read that is answered from a cache does not come to all its places again.
         self.prepare()
         free = self.free(found.places)
         told["free"] = encode(free)
@@ -201,9 +201,11 @@ class HeldTrial:
                 return
 
     def after(self, expected: TimedCall) -> list[TimedCall]:
-        """Return the read that follows a held one, which may have left behind what it had read
-        before the change. ``expected`` is a read after the change. What a copy leaves behind is
-        seen in the copy.
+        """Return a read that follows a held one, and shows whether the held one left an old answer
+        behind.
+
+        ``expected`` is a read after the change. For a copy, the copy itself shows what was left
+        behind.
         """
         if self.looks:
             return []
@@ -226,16 +228,18 @@ class HeldTrial:
         return self._looked(self.reads.read(self.read, doing))
 
     def _looked(self, made: TimedCall) -> TimedCall:
-        """Return what a call showed; where it shows nothing by itself, a look at what it made."""
+        """Return what a call showed. If it shows nothing by itself, look at what it made."""
         for look in self.looks if made.returned else ():
             made = self.reads.read(look)
         return made
 
     def free(self, places: list[HoldPoint]) -> list[HoldPoint]:
-        """Return the places at which the store lets others write, as far as can be told."""
+        """Return the places at which the store lets others write. If nobody can tell, return all
+        places.
+        """
         scene = self.reads.scene
         if scene.target.server is not None:
-            # Whether it is a server that works, or a lock that is waited for, nothing here tells.
+            # Nothing here tells a server that works from a lock that is waited for.
             return places
         if files := list(sqlite_files(scene.workspace.path)):
             with LockLooks.of(files) as looks:
@@ -247,20 +251,22 @@ class HeldTrial:
         probing.end()
         shut = [place for place, free in probing.free if not free]
         if shut and self.held_at(shut[len(shut) // 2], self.each[0]):
-            # A write that is slow looks like one that waits: none of them is left out then.
+            # A slow write looks like one that waits. No place is left out then.
             return places
         return _free_of(probing)
 
     def shut(self, places: list[HoldPoint]) -> list[HoldPoint]:
-        """Return those of the places where others are not let in at which it may be something of
-        the saver's own that keeps them out. SQLite's locks are the system's: a process that is
-        stopped keeps them.
+        """Return those of the ``places`` where others are kept out that may be shut by something of
+        the saver's own.
+
+        In an SQLite file none is: its locks are the operating system's, and a stopped process keeps
+        them.
         """
         return [] if [*sqlite_files(self.reads.scene.workspace.path)] else places
 
     def held_at(self, place: HoldPoint, change: tuple[Operation, ...]) -> list[TimedCall]:
-        """Return the calls that were made, the read last; nothing if the change waited for the
-        read.
+        """Return the calls that were made, with the read last. Return nothing if the change waited
+        for the read.
         """
         events = self.prepare()
         holding = Holding(place, self.changes.process)
@@ -272,7 +278,9 @@ class HeldTrial:
         return [*events, *shown] if holding.overtaken else []
 
     def shown_by(self, read: concurrent.futures.Future[None]) -> list[TimedCall]:
-        """Wait for the end of a call that was begun. Return it, and the look at what it made."""
+        """Wait for the end of a call that was begun. Return the call, and the look at what it
+        made.
+        """
         read.result()
         made = self.reads.caller.events[-1]
         seen = self._looked(made)

@@ -1,6 +1,4 @@
-"""Plays histories, and judges them: of threads or tasks, of several savers, of several
-processes.
-"""
+"""Plays and judges histories: of threads or tasks, of several savers, and of several processes."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ PAUSE_BETWEEN_PROCESSES_S = 0.004
 
 
 class Sharing(StrEnum):
-    """How the callers share the store."""
+    """The ways in which callers share the store."""
 
     SHARED = "one saver"
     INSTANCES = "several savers on one store"
@@ -146,7 +144,7 @@ def script_of(
         pause = PAUSE_BETWEEN_PROCESSES_S
         schedule = Schedule(name, statements=0.5, pause_s=pause, most=120, alone=True)
     else:
-        # Not in step with the themes: each theme meets each schedule.
+        # Schedules and themes change at different paces, so that each theme meets each schedule.
         schedule = schedule_of(turn, name)
     return CallPlan(
         sharing,
@@ -158,8 +156,8 @@ def script_of(
 
 
 def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
-    """Play a history beside a process that holds the lock of the store's SQLite file for a while;
-    None if the store is not in an SQLite file.
+    """Play a history beside a process that holds the lock of the store's SQLite file for a while.
+    Return None if the store is not in an SQLite file.
     """
     before = prologue(PUTS, able)
     number = 30 if able.history else 1
@@ -193,7 +191,9 @@ def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
 
 
 def rehearsal(seed: str, able: Able, effort: SceneEffort) -> CallPlan:
-    """Return a history for one caller alone: a saver that gets it wrong has another flaw."""
+    """Return a history for one caller alone. If a saver gets it wrong, the flaw is not one of
+    concurrency.
+    """
     theme = MIXED
     # All its callers' calls, one after the other, in a random order.
     made = [
@@ -213,7 +213,8 @@ def play(bench: CallerBench, script: CallPlan) -> Played:
 def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played]:
     """Play histories of one kind side by side, each on a new store of its own.
 
-    The callers of one history mostly wait, for each other or for a lock.
+    That takes little longer, since the callers of one history mostly wait for each other or for a
+    lock.
     """
     with ExitStack() as stack:
         each = [stack.enter_context(bench.store()) | script.arguments() for script in scripts]

@@ -1,4 +1,4 @@
-"""Plays histories, and judges what is wrong only when there are several callers."""
+"""Plays histories, and judges what is wrong only with several callers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class HistoryJudging:
     alone: OneCaller = field(default_factory=OneCaller)
     flaws: SequentialFlaws = field(init=False)
     apart: bool = False
-    """Whether stores share nothing, so that several histories can be played at once."""
+    """True if stores share nothing, so that several histories can be played at once."""
 
     def __post_init__(self) -> None:
         self.flaws = SequentialFlaws(self.bench.plan, self.bench.target)
@@ -76,7 +76,7 @@ class HistoryJudging:
         """Rehearse with one caller, then play with many."""
         if not self._rehearse():
             return
-        # First, since what is found so is shown by a script each time.
+        # These come first: what they find, a script shows each time.
         not_held = self._hold_reads()
         if not self.tally.wanted & HISTORIES:
             return
@@ -101,7 +101,7 @@ class HistoryJudging:
 
     def _hold_reads(self) -> str:
         """Hold reads while another process writes: between two processes, only the store can keep a
-        read whole. Return why not all reads could be held, if so.
+        read whole. Return why some reads could not be held, if so.
         """
         many = Capability.MANY_PROCESSES in self.bench.plan.facts["capabilities"]
         if not (many and self.effort.reads and self.tally.wanted & {TORN, INSTANCES}):
@@ -122,8 +122,8 @@ class HistoryJudging:
             overtake(self.bench, self.able, self.record)
 
     def _rehearse(self) -> bool:
-        """Return whether the saver answers one caller alone. What is wrong with those answers is
-        looked into.
+        """Return whether the saver answers one caller alone. If those answers are wrong, find out
+        what is wrong with them.
         """
         plan = self.bench.plan
         script = rehearsal(f"{plan.seed}:{plan.api}", self.able, self.effort)
@@ -167,7 +167,7 @@ class HistoryJudging:
                 known = len(self.record.found)
                 self.record.saw(problems, {"scene": "history", **played.script.to_json()})
                 broken += bool(problems) and len(self.record.found) == known
-            # What hangs or dies costs its watchdog, once.
+            # A history that hangs costs the watchdog's time, once.
             if any(played.hung for played in all_played):
                 self.record.hung.add(contract_of_loss)
             over = any(played.hung or played.died for played in all_played)
@@ -178,8 +178,8 @@ class HistoryJudging:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
 
     def _judged(self, played: Played) -> list[Problem]:
-        """Return what is wrong with how a history ended, or with its answers, if only several
-        callers cause it.
+        """Return what is wrong with the end of a history, or with its answers, if it is wrong only
+        with several callers.
         """
         shared = played.script.sharing is Sharing.SHARED
         judgement = judge_history(
@@ -217,7 +217,7 @@ class HistoryJudging:
             self.record.raised.update(error[:120] for error in judgement.errors)
 
     def of_callers(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Return the problems without those that repeat a known flaw of listings."""
+        """Return the problems, except those that only repeat a known flaw of listings."""
         known = self.record.found.get(ITERATION)
         if known is None or "raised" not in known.problem.observed:
             return [*problems]
@@ -226,9 +226,7 @@ class HistoryJudging:
 
 
 def _is_of_a_listing(problem: Problem, error: str) -> bool:
-    """Return whether the problem is that a listing raised this error, whatever was called beside
-    it.
-    """
+    """Return whether the problem is only that a listing raised this error."""
     if problem.contract not in (THREADS, TORN) or not problem.events:
         return False
     last = problem.events[-1]

@@ -21,7 +21,7 @@ from saverproof.families.concurrency.records import Operation, TimedCall
 from saverproof.families.concurrency.schedules import folders_of, lines_in
 
 _READING = ContextVar("_READING", default=False)
-"""Whether a read is being made, here or for what runs here."""
+"""True if a read is being made, here or for what runs here."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class HoldableReads:
     caller: Caller
     pool: concurrent.futures.Executor
     is_part: Callable[[], bool]
-    """Whether what runs in the current thread is part of a read."""
+    """True if what runs in the current thread is part of a read."""
     places: HoldPoints = field(default_factory=HoldPoints)
     _tracer: Any = None
 
@@ -41,8 +41,9 @@ class HoldableReads:
     def of(
         cls, scene: ScenePart, saver: Any, is_part: Callable[[], bool] = _READING.get
     ) -> Iterator[HoldableReads]:
-        """Find places of a read in the thread in which it is called, where the loop awaits it, and
-        in threads that it hands work to with its context, as ``asyncio.to_thread`` does.
+        """Find places of a read in the thread that calls it, and on the loop that awaits it.
+        Threads to which it hands work with its context, as ``asyncio.to_thread`` does, have places
+        as well.
         """
         with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
             reads = cls(scene, scene.caller(saver, HERE), pool, is_part)
@@ -67,7 +68,7 @@ class HoldableReads:
         sys.settrace(self._tracer)
 
     def begin(self, read: Operation, doing: Probe) -> concurrent.futures.Future[None]:
-        """Begin a read; the caller's last event then has its answer."""
+        """Begin a read. Its answer is then in the last event of the caller."""
         self.places.begin(doing)
 
         def over() -> None:

@@ -1,4 +1,4 @@
-"""Holds a call on a whole thread at one of its places, until the calls beside it are over.
+"""Holds a call on a whole thread at one of its places until the calls beside it are over.
 
 A place is a line of the saver's own code, or a turn of the event loop that the call awaits. A right
 saver is right wherever a call is held, and however long: the verdict does not depend on time.
@@ -67,8 +67,8 @@ AWAIT = "await"
 
 @dataclass(frozen=True, slots=True)
 class HoldPoint:
-    """A place: the ``time``-th visit, counted from 1, of a line of a file, or of the event loop's
-    turn ``line``.
+    """A place: the ``time``-th visit of a line of a file, counted from 1. For a turn of the event
+    loop, ``line`` is the turn's number.
     """
 
     file: str
@@ -93,8 +93,8 @@ class Probe(Protocol):
 
 
 class PlaceProbe(Probe, Protocol):
-    """A probe that finds the places of a call; ``free`` has each place with whether a write was
-    answered there.
+    """A probe that finds the places of a call. ``free`` has each place, with whether a write was
+    answered while the call stood there.
     """
 
     free: list[tuple[HoldPoint, bool]]
@@ -114,8 +114,8 @@ class Probing:
         margin: int = MARGIN,
         process: int | None = None,
     ) -> None:
-        """Set the write. ``process`` is the id of the process that writes, if it is not this
-        one.
+        """Make a probe that begins ``write``. ``process`` is the id of the process that writes, if
+        that is not this process.
         """
         self.free: list[tuple[HoldPoint, bool]] = []
         self._write = write
@@ -131,7 +131,7 @@ class Probing:
         """How often each thread of the other process had run by then."""
 
     def at(self, place: HoldPoint) -> None:
-        """Begin a write here, and stand still until it is answered, or for a moment."""
+        """Begin a write at this place, and stand still until it is answered, or for a moment."""
         if self._is_blocked():
             self.free.append((place, False))
             return
@@ -139,7 +139,7 @@ class Probing:
         self.free.append((place, self._is_answered(self._pending)))
 
     def _is_blocked(self) -> bool:
-        """Return whether the write that was begun at an earlier place is still not answered."""
+        """Return whether a write that was begun at an earlier place has not been answered yet."""
         last = self._pending
         if last is None:
             return False
@@ -158,8 +158,8 @@ class Probing:
     def _waits_elsewhere(self) -> bool:
         """Return whether the other process has not moved since its write was seen to be blocked.
 
-        What wakes the thread that waits makes it ready to run at once. Otherwise each place within
-        a lock would take as long as a slow write.
+        If the lock had been released, the waiting thread would be ready to run at once. Without
+        this test, each place within a lock would take as long as a slow write.
         """
         if self._process is None or self._runs is None:
             return False
@@ -175,7 +175,7 @@ class Probing:
         answered = bool(concurrent.futures.wait([write], self._patience_s).done)
         still = 0
         while not answered and still < _STILL and time.monotonic() < until:
-            # On a busy machine it is late, which says nothing of what is in its way.
+            # On a busy machine the write may only be late, which does not say that it is blocked.
             still = 0 if self._writer_goes_on() else still + 1
             answered = bool(concurrent.futures.wait([write], _GLANCE_S).done)
         self._see(answered=answered)
@@ -211,8 +211,8 @@ class Probing:
 
 
 def others_go_on(process: int | None) -> bool:
-    """Return whether another thread waits only for a processor or for a disk: a thread of this
-    process, or of ``process``.
+    """Return whether some other thread, of this process or of ``process``, waits only for a
+    processor or for a disk.
     """
     if process is not None and could_run(process, states=_AT_WORK):
         return True
@@ -233,7 +233,7 @@ class Holding:
         self.come = threading.Event()
         self.let_go = threading.Event()
         self.overtaken = False
-        """Whether all calls beside this one were over before it went on."""
+        """True if all calls beside this one were over before it went on."""
 
     def at(self, place: HoldPoint) -> None:
         """Stand still if this is the place."""
@@ -241,8 +241,8 @@ class Holding:
             self.overtaken = self.let_go.wait(_LONGEST_S) or self._is_over_in_time()
 
     def _is_over_in_time(self) -> bool:
-        """Return whether the calls beside this one are over, before they stand still or take too
-        long.
+        """Wait for the end of the calls beside this one. Return False if they stand still or take
+        too long.
         """
         until = time.monotonic() + _LATEST_S - _LONGEST_S
         idle = 0
@@ -286,8 +286,8 @@ class HoldPoints:
         self._visits.clear()
 
     def awaited(self, call: Awaitable[Any]) -> Awaitable[Any]:
-        """Return a call that does the same, with a place after each turn of the loop that it
-        awaits.
+        """Return a coroutine that does the same as the call, with a place after each turn of the
+        loop that it awaits.
         """
         return _Awaited(call, self)
 
@@ -328,8 +328,8 @@ class _Awaited:
 
 
 def _on_a_loop() -> bool:
-    """Return whether this thread runs an event loop: nothing else on the loop could go on if it
-    stood still.
+    """Return whether this thread runs an event loop. If it stood still, nothing else on the loop
+    could go on.
     """
     try:
         asyncio.get_running_loop()
@@ -339,9 +339,11 @@ def _on_a_loop() -> bool:
 
 
 def chosen(looked: list[tuple[HoldPoint, bool]], most: int) -> list[HoldPoint]:
-    """Return the places at which to hold a call. If others are answered everywhere, these are up to
-    ``most`` places. Otherwise it is the last place of each stretch in which others are answered:
-    all places of a stretch have the same result.
+    """Return the places at which to hold a call.
+
+    If others are answered at all places, these are up to ``most`` of them. Otherwise it is the last
+    place of each stretch in which others are answered, since all places of a stretch have the same
+    result.
     """
     stretches: list[list[HoldPoint]] = [[]]
     for place, free in looked:

@@ -1,5 +1,5 @@
-"""Runs in the processes of two savers on one store: one writes, and the other, which was opened and
-asked before the change, is asked again.
+"""Runs in the processes of two savers on one store. One saver writes; the other was opened and
+asked before the change, and is asked again after it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 meeting.tell(number + 1)
                 meeting.await_other(WRITER, number + 2)
                 if not part.answers_at(number).exists():
-                    # Why it got no further is told there.
+                    # The other process tells why it got no further.
                     return
                 answers = json.loads(part.answers_at(number).read_text())
                 part.compare(number, reader, part.ask(reader), answers, None)
@@ -117,7 +117,7 @@ class _RefusedError(Exception):
 
 
 class _Part:
-    """The part of one process: ``changes`` and ``questions`` are steps."""
+    """The part of one process in the scene: ``changes`` and ``questions`` are steps."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self.scene = ScenePart(
@@ -135,10 +135,10 @@ class _Part:
     def told(self, play: Callable[[], object]) -> dict[str, Any]:
         """Play this part under the watch.
 
-        Gives "compared": the numbers of changes and questions whose answers were compared; "stale":
-        the questions that the reader answered differently, with "said", "expected" and "observed";
-        "disputed": the questions to which no two savers gave the same answer; "refused": why no
-        second saver could be used; "trouble"; "standstill".
+        Return "compared": the numbers of changes and questions whose answers were compared;
+        "stale": the questions that the reader answered differently, with "said", "expected" and
+        "observed"; "disputed": the questions to which no two savers gave the same answer;
+        "refused": why no second saver could be used; "trouble"; "standstill".
         """
 
         def guarded() -> None:
@@ -149,7 +149,7 @@ class _Part:
 
         seen = self.scene.played(guarded)
         if self._refusals and not self._compared and not any(map(_answered, self._stale)):
-            # A store that is another's, and says so at every look, answers nothing wrongly.
+            # Another saver may have the store for itself. Saying so each time is no wrong answer.
             self._refused, self._stale = self._refusals[0], []
         return seen | {
             "compared": self._compared,
@@ -159,7 +159,7 @@ class _Part:
         }
 
     def meeting(self, number: int) -> Meeting:
-        """Return where the two processes tell each other how far they are."""
+        """Return the meeting in which the two processes tell each other how far they have come."""
         return Meeting(Path(self._meeting), number, 2)
 
     def answers_at(self, number: int) -> Path:
@@ -167,7 +167,7 @@ class _Part:
         return Path(f"{self._meeting}-{number}.json")
 
     def opened_beside(self, stack: ExitStack) -> Any:
-        """Open a saver beside one that is open.
+        """Open a second saver beside the one that is open.
 
         Raises:
             _RefusedError: the target cannot open a second saver.
@@ -210,9 +210,9 @@ class _Part:
         expected: list[Answer],
         fresh: Callable[[steps.Step], Answer] | None,
     ) -> None:
-        """Compare what was ``found`` by the reader with what the writer answers. If they differ, a
-        fresh saver decides, or another process does later: all savers of this process may share a
-        stale answer.
+        """Compare the reader's answers, ``found``, with the writer's. If they differ, a fresh saver
+        decides; without one, another process does later. A fresh saver of this process may share
+        the outdated answer.
         """
         answers = zip(self.questions, found, expected, strict=True)
         for number, (question, shown, said) in enumerate(answers):
@@ -220,7 +220,7 @@ class _Part:
                 # There is nothing to agree with.
                 continue
             if _is_error(shown):
-                # It may have been locked, and have said so.
+                # The store may have been locked, and the error may have said so.
                 shown = self._answer(reader, question)
             if shown[0] == said[0]:
                 self._compared.append([change, number])
@@ -295,7 +295,7 @@ def _words(found: list[Any]) -> Iterator[str]:
 def _in_words(expected: Answer, observed: Answer) -> dict[str, str]:
     said, shown = expected[1], observed[1]
     if said == shown:
-        # What differs is in what a checkpoint holds.
+        # The difference is in the contents of a checkpoint.
         pairs = zip(expected[0], observed[0], strict=False)
         begin = max(next((n for n, (a, b) in enumerate(pairs) if a != b), 0) - _LONGEST // 3, 0)
         said, shown = (

@@ -1,4 +1,4 @@
-"""Runs in the processes of iterations: between two items of a listing, other calls are made."""
+"""Runs in the processes of iterations: other calls are made between two items of a listing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from saverproof_faults.kill import Acks
 
 
 class By(StrEnum):
-    """Who makes calls between two items, and whether the listing is continued."""
+    """The caller that makes calls between two items, and whether the listing is continued."""
 
     OTHER = "another one"
     SAME = "the one that lists"
@@ -57,7 +57,7 @@ deletion of another thread.
 def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List a thread and make calls between the items.
 
-    Gives "calls": each operation and what it raised, or None; "there": the checkpoints that were
+    Return "calls": each operation and what it raised, or None; "there": the checkpoints that were
     there before the listing; "listed": those that the listing gave, as far as it was continued. If
     a call never returned: "standstill"; "operation", the call; "listing", where the listing stood;
     "released", whether the call returned once the listing had been closed.
@@ -95,7 +95,9 @@ class Iterating:
         self._give_up = threading.Event()
 
     def guarded(self) -> None:
-        """Go through the listing. An error that is not the listing's is kept as trouble."""
+        """Go through the listing. An error that does not come from the listing is kept as
+        trouble.
+        """
         try:
             with self.scene.saver() as saver:
                 self.scene.prepare(saver, PREPARED)
@@ -141,7 +143,7 @@ class Iterating:
         while other.is_alive() and not self._give_up.is_set():
             other.join(0.05)
         if self._give_up.is_set():
-            # Would it have been answered, had the listing not been in the way?
+            # Find out whether the call is answered once the listing is closed.
             self.listing.close()
             other.join()
 
@@ -207,11 +209,11 @@ class Iterating:
         self.scene.progress.tick()
 
     def released(self, stage: threading.Thread, still: Standstill) -> bool | None:
-        """Close the listing, from outside the call that hangs. Return whether that call returned
+        """Close the listing from outside the call that hangs. Return whether that call returned
         then.
 
-        None where the listing cannot be closed, because the call that hangs is in the listing's own
-        thread or task.
+        Return None if the listing cannot be closed, because the call that hangs is in the listing's
+        own thread or task.
         """
         if self.by is By.SAME or not still.hung:
             return None
@@ -227,5 +229,5 @@ def _named(found: Any) -> list[str]:
 
 
 def method_of(operation: Operation) -> str:
-    """Return the name of the saver's method, as facts have it."""
+    """Return the name of the saver's method for an operation, as the facts of the saver have it."""
     return operation.kind.value.partition(",")[0]

@@ -1,4 +1,4 @@
-"""Judges a history: what was lost, what was seen in part, and which answers no order of the calls
+"""Judges a history: which data was lost or seen in part, and which answers no order of the calls
 explains.
 """
 
@@ -48,7 +48,7 @@ class Judgement:
 
 
 def semantics_of(events: Sequence[TimedCall]) -> Semantics:
-    """Return what the calls of one caller show: whether puts and batches replace earlier ones."""
+    """Return whether puts and batches replace earlier ones, as the calls of one caller show it."""
     history = EventIndex(events, THREADS, USUAL)
     replaces = first_stays = True
     for event in events:
@@ -112,8 +112,8 @@ def _problems(history: EventIndex, *, shared: bool) -> Iterator[Problem]:
 
 
 class EventIndex:
-    """The events of a history, indexed by checkpoint and place. ``contract`` is the contract that a
-    loss breaks.
+    """The events of a history, indexed by checkpoint and place. ``contract`` is the contract that
+    the loss of a write breaks.
     """
 
     def __init__(self, events: Sequence[TimedCall], contract: str, semantics: Semantics) -> None:
@@ -134,8 +134,8 @@ class EventIndex:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
 
     def raised(self, event: TimedCall) -> Problem:
-        """Return the problem of an error that a caller got because others use the saver, too. A
-        read beside a deletion may raise before it shows half of the deletion.
+        """Return the problem if a caller got an error because others use the saver, too. A read
+        beside a deletion may raise, so that it does not show half of the deletion.
         """
         halves = [
             other
@@ -202,9 +202,11 @@ class EventIndex:
             yield self._torn(event, shown, "one whole batch", "a mix of two batches")
 
     def _half_deleted(self, event: TimedCall, shown: ShownTuple) -> Iterator[Problem]:
-        """Yield a checkpoint that shows half of a deletion: with writes from before it, or without
-        writes that it had before the read. If nothing was being deleted in between, these are not
-        there yet: the orders tell that.
+        """Yield a checkpoint that shows half of a deletion: with writes from before the deletion,
+        or without writes that it had before the read.
+
+        If nothing was being deleted, missing writes are no half of a deletion. Whether they are
+        missing rightly is for the search of orders to say.
         """
         place = event.operation.place
         puts = sorted(self.puts.get((place, shown.number), []), key=lambda put: put.began)
@@ -232,7 +234,7 @@ class EventIndex:
                 yield self._torn(event, shown, expected, said, batch)
 
     def _may_have_deleted(self, batch: TimedCall, read: TimedCall) -> bool:
-        """Return whether a deletion can have removed a batch before a read was answered."""
+        """Return whether some deletion may have removed a batch before a read was answered."""
         return any(
             other.operation.kind is OperationKind.DELETE
             and other.operation.place == batch.operation.place
@@ -278,9 +280,7 @@ class EventIndex:
     def _overwritten(
         self, event: TimedCall, shown: ShownTuple, puts: list[TimedCall]
     ) -> Iterator[Problem]:
-        """Yield the problem of a checkpoint that shows a put, although a later put must have
-        replaced it.
-        """
+        """Yield the problem if a checkpoint shows a put that a later put must have replaced."""
         for put in puts:
             if f"p{put.operation.tag}" in shown.parts:
                 later = [other for other in puts if other.began > put.ended]

@@ -1,4 +1,4 @@
-"""Runs in the process in which a run writes to its thread after the thread was deleted."""
+"""Runs in a process in which a run goes on writing to its thread after the thread was deleted."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from saverproof_faults.kill import Acks
 
 
 def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the calls of one caller before the deletion and after it, and look at what is there
-    then.
-    """
+    """Make the calls of one caller before and after the deletion, and look at what is left."""
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
 
     def play() -> None:

@@ -1,4 +1,4 @@
-"""Judges a worker that goes on with its run after the thread was deleted: each of its puts must be
+"""Judges a worker that goes on with its run after the thread was deleted. Each of its puts must be
 refused, or stored whole.
 """
 

@@ -33,8 +33,8 @@ class SearchResult(StrEnum):
 class TimedOperation(Generic[Action]):
     """An operation that may have taken effect at any moment from ``began`` to ``ended``.
 
-    One that is not ``certain`` (it raised, or never returned) may take effect at any time after it
-    began, or never; its ``ended`` does not count.
+    If it is not ``certain``, because it raised or never returned, it may take effect at any time
+    after it began, or never; ``ended`` then does not count.
     """
 
     began: float
@@ -103,7 +103,9 @@ def endings(
 def _next(
     ordered: list[TimedOperation[Action]], done: int
 ) -> Iterable[tuple[int, TimedOperation[Action]]]:
-    """Return the steps that may come next: no other step had ended before they began."""
+    """Return the steps that may come next: those that began before any other remaining step had
+    ended.
+    """
     left = [(place, step) for place, step in enumerate(ordered) if not done >> place & 1]
     first_end = min((step.deadline for _, step in left), default=math.inf)
     return [(place, step) for place, step in left if step.began <= first_end]

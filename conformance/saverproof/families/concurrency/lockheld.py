@@ -1,4 +1,4 @@
-"""Runs in two processes, of which one holds the lock of the store's file for a while."""
+"""Runs in two processes; one of them holds the lock of the store's file for a while."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hold(acks: Acks, arguments: Mapping[str, Any]) -> bool:
-    """Hold the lock, from when the other process is ready until a while after its call began.
-
-    Gives whether there was a file to be locked.
+    """Hold the lock, from when the other process is ready until some time after its call began.
+    Return whether there was a file to lock.
     """
     with Meeting(Path(arguments["meeting"]), HOLDER, 2) as meeting:
         meeting.await_other(CALLER, _READY)

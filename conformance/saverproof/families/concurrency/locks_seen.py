@@ -35,9 +35,9 @@ for line in sys.stdin:
 class LockLooks:
     """Finds the places of a call at which nobody has a lock.
 
-    A probing write cannot tell: while it waits for a lock, SQLite sleeps, and it wakes up too late.
-    Another process looks for locks. If this process opened and closed the files with another build
-    of SQLite, it would lose its own locks on them.
+    Whether a write is answered does not tell: SQLite sleeps while the write waits for a lock, and
+    wakes up too late. So another process looks for locks. This process would lose its own locks on
+    the files if it opened and closed them with another build of SQLite.
     """
 
     files: Sequence[Path]
@@ -56,7 +56,7 @@ class LockLooks:
         with subprocess.Popen(looking, stdin=pipe, stdout=pipe, text=True) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            # It ends when nothing more can be asked, however this process comes to its end.
+            # The process ends when its input ends, so even if this process is killed.
             yield cls(files, process.stdin, process.stdout)
 
     def at(self, place: HoldPoint) -> None:

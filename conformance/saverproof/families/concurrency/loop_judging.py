@@ -20,7 +20,9 @@ _EXPECTED = "the event loop to take its turns for others while a call of the dat
 
 
 def let_wait(bench: CallerBench, record: SceneRecord) -> None:
-    """Have every operation wait for the loop once, if the saver's calls are awaited at all."""
+    """Make every operation wait for the event loop once, if the saver's calls are awaited at
+    all.
+    """
     tally = record.tally
     if bench.plan.api != "async":
         tally.rule_out(LOOP, "no event loop waits for calls of the sync API")
@@ -51,7 +53,7 @@ def _judge(seen: Mapping[str, Any], record: SceneRecord) -> None:
         why = seen["trouble"] or f"{where}: no answer\n{still['stacks']}"
         record.tally.unknown[LOOP] = why[:1_000]
     elif unseen or not looks:
-        # What was not seen to wait may stop the loop all the same.
+        # A call that was not seen to wait may nevertheless stop the loop.
         record.tally.not_exercised([LOOP], _why_not(unseen, seen))
     else:
         record.tally.agreed(LOOP, len(looks))

@@ -1,4 +1,4 @@
-"""Where processes meet: a file in which each tells how far it is."""
+"""Meetings of processes: a file in which each process tells how far it has come."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _CELL = struct.Struct("<qq")
 
 
 class Meeting:
-    """A file in which processes tell one another how far they are. Each has a cell in it, and all
-    map it.
+    """A file in which processes tell one another how far they have come. Each process has a cell in
+    the file, and all of them map it.
     """
 
     def __init__(self, file: Path, number: int, racers: int) -> None:
@@ -35,7 +35,7 @@ class Meeting:
         self._others = [n * _CELL.size for n in range(racers) if n != number]
         self._steps = 0
         self.met = False
-        """Whether another process was in its first calls at the same time, and no lock kept the two
+        """True if another process was in its first calls at the same time, and no lock kept the two
         apart.
         """
         self._cells: mmap.mmap
@@ -65,18 +65,18 @@ class Meeting:
         _CELL.pack_into(self._cells, self._own, steps, os.getpid())
 
     def of(self, number: int) -> int:
-        """Return how far another process is; very far if it has ended."""
+        """Return how far another process has come. If it has ended, the number is very large."""
         steps: int = _CELL.unpack_from(self._cells, number * _CELL.size)[0]
         return steps
 
     def process(self, number: int) -> int:
-        """Return the id of another process; 0 until that process has told how far it is."""
+        """Return the id of another process; 0 until that process has told how far it has come."""
         process: int = _CELL.unpack_from(self._cells, number * _CELL.size)[1]
         return process
 
     def has_died(self, number: int) -> bool:
-        """Return whether another process has ended without saying so. A process that has told
-        nothing yet, or of which the system says nothing, counts as running.
+        """Return whether another process has ended without saying so. A process counts as running
+        if it has told nothing yet, or if the system says nothing about it.
         """
         process = self.process(number)
         if not process:
@@ -89,20 +89,24 @@ class Meeting:
         return is_zombie(process)
 
     def await_other(self, number: int, steps: int) -> None:
-        """Wait until another process has come so far, or until a long time has passed."""
+        """Wait until another process has come as far as ``steps``, or until a long time has
+        passed.
+        """
         deadline = time.monotonic() + _WAITS_FOR_ANOTHER_S
         while self.of(number) < steps and time.monotonic() < deadline:
             time.sleep(_NAP_S)
 
     def await_all(self, steps: int) -> None:
-        """Tell the others that this process has come so far, and wait until all of them have."""
+        """Tell the others that this process has come as far as ``steps``, and wait until all of
+        them have.
+        """
         self.tell(steps)
         for number in (at // _CELL.size for at in self._others):
             self.await_other(number, steps)
 
     def step(self) -> None:
-        """Wait to make the next call until all other processes have come as far, unless something
-        such as a lock stops them.
+        """Wait with the next call until all other processes have come as far, unless something such
+        as a lock stops them.
         """
         if self._steps >= STEPS:
             return

@@ -33,7 +33,7 @@ class Messages:
         self._waiting = waiting
         self._own, self._other = own, 1 - own
         self._sent = self._got = 0
-        # The other one has to know who may die.
+        # The other process has to know the id of the one that may die.
         meeting.tell(0)
 
     def send(self, said: Any) -> None:
@@ -65,12 +65,12 @@ class Messages:
 
     def are_over(self) -> bool:
         """Return whether the other process has died, and has said nothing more."""
-        # What it said last may have come before it died.
+        # Its last message may have come just before it died.
         return self._meeting.has_died(self._other) and not self.has_come()
 
     @property
     def other(self) -> int:
-        """Return the id of the other process; 0 until that process has told how far it is."""
+        """Return the id of the other process; 0 until that process has told how far it has come."""
         return self._meeting.process(self._other)
 
     def _at(self, number: int, message: int) -> Path:

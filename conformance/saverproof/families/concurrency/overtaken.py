@@ -1,4 +1,6 @@
-"""Runs in two processes, one of which is stopped while the other finishes its thread."""
+"""Runs in two processes. One is stopped while the other goes on with the same thread and finishes
+it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _GOES_ON_WITHIN_S = 30.0
 
 
 def stand_still(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Begin a thread, and be stopped. Then write as if nothing had happened."""
+    """Begin a thread, and be stopped. After that, write as if nothing had happened."""
     scene = ScenePart(arguments)
 
     def play() -> None:
@@ -55,8 +57,8 @@ def finish(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _let_go_on(meeting: Meeting) -> None:
-    """Let the other process go on, again and again: it may have announced its stop, and not have
-    stopped yet.
+    """Signal the other process repeatedly to go on: it may have announced its stop before it
+    stopped.
     """
     deadline = time.monotonic() + _GOES_ON_WITHIN_S
     while meeting.of(STOPPED) == _ABOUT_TO_STOP and time.monotonic() < deadline:

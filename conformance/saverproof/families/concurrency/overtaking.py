@@ -1,7 +1,7 @@
-"""Plays a scene in which a worker is stopped between two calls, another one finishes its thread,
-and the first goes on.
+"""Plays a scene in which a worker is stopped between two calls, another worker finishes its thread,
+and the first one goes on.
 
-No promise says what has to become of the late writes; the report only tells what the saver did with
+No promise says what must become of the late writes. The report only tells what the saver did with
 them.
 """
 

@@ -1,5 +1,5 @@
-"""Runs in the process of reads that are held while another caller of the same saver changes what
-they read, and are made again afterwards.
+"""Runs in the process that holds reads while another caller of the same saver changes what they
+read, and then reads again.
 """
 
 from __future__ import annotations
@@ -52,8 +52,10 @@ class RepeatedTrial(HeldTrial):
 
 
 def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """For each change, report what a read shows before and after each call of the change, and what
-    it shows if the whole change is made while it is held, and once more afterwards.
+    """Report what a read shows beside each change.
+
+    That is: what it shows before the change and after each of its calls; what it shows if it is
+    held during the whole change; and what another read shows after that.
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     told: dict[str, Any] = {"places": 0, "each": []}

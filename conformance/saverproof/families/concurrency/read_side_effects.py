@@ -1,4 +1,4 @@
-"""Runs in the process that reads what does not exist, and looks for traces that the reads left."""
+"""Runs in a process that reads what does not exist, and then looks for traces of these reads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PREPARED = (
 
 
 def unknown(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return reads of what does not exist: each operation and its config."""
+    """Return reads of what does not exist: each an operation with its config."""
     thread, namespace = f"{MARK}-{number}", f"{MARK}-{number}"
     known = {"thread_id": "a", "checkpoint_ns": ""}
     yield "get_tuple", {"thread_id": thread, "checkpoint_ns": ""}
@@ -48,7 +48,7 @@ def unknown(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
 def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Read what does not exist, and look at the store before and after.
 
-    Gives "read": how many reads were made; "looked": where traces were looked for; "traces": what
+    Return "read": how many reads were made; "looked": where traces were looked for; "traces": what
     was found, each with the reads that left it; "trouble"; "standstill".
     """
     scene = ScenePart({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
@@ -91,7 +91,7 @@ def _ask(scene: ScenePart, saver: Any, seen: dict[str, Any], *, in_memory: bool)
         seen["looked"].append("the objects that it holds")
         traces += _held(saver)
     if not seen["looked"] and scene.ids is None:
-        # On a server, say: what can be seen is what another saver shows of it.
+        # The store may be on a server. What another saver shows of it can still be seen.
         with scene.saver() as other:
             traces += _shown(driver_of(other, scene.api, scene.loop))
     if listed_facts(driver, ("a",)) != listed:
@@ -167,7 +167,9 @@ def _changed(before: Mapping[str, list[str]], after: Mapping[str, list[str]]) ->
 
 
 def _held(saver: Any) -> Iterator[str]:
-    """Yield where an unknown name stands in the objects that a saver keeps in memory."""
+    """Yield the places at which an unknown name stands among the objects that a saver keeps in
+    memory.
+    """
     for owner in _reached(saver):
         if isinstance(owner, dict):
             named = [key for key in list(owner) if _is_named(key)]

@@ -1,8 +1,8 @@
 """Holds a read while another caller of the same saver changes what it reads, and reads again.
 
-A read that is slow may put what it has read into a cache when others have long changed it. All that
-is asked later then shows what was. By chance that is hardly ever seen: the next change of the same
-thread mends it.
+A slow read may put what it has read into a cache after others have changed it. Later reads then
+show the old state. By chance this is hardly ever seen, since the next change of the same thread
+makes the cache right again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CHANGES = {
 
 def read_beside_changes(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
     """Hold each kind of read at up to ``most`` places during each change, and read again, until a
-    read shows what was there before.
+    read shows an outdated state.
     """
     hows = [how for how, made in CHANGES.items() if able.deletes or DELETED not in made]
     for held in READS:
@@ -73,7 +73,9 @@ def _hold(
     hows: Sequence[str],
     most: int,
 ) -> list[str]:
-    """Play a read beside each of these changes. Return why some of them tell nothing."""
+    """Play a read beside each of these changes. Return the reasons why some of them show
+    nothing.
+    """
     said = held.made.kind.value
     arguments = held.beside([CHANGES[how] for how in hows], able, most)
     arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
@@ -89,14 +91,16 @@ def _hold(
 
 
 def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str, Any]) -> str:
-    """Judge a read beside one change. Return why it tells nothing, if so."""
+    """Judge a read beside one change. Return why it shows nothing; "" if there is no such
+    reason.
+    """
     record.scenes["reads that are held, and made again"] += 1
     alone = decoded(told["alone"])
     if any(event.error for event in alone):
         return f"{how}: one caller alone could not do it"
     states = [event.shown for event in alone]
     if all(shown == states[0] for shown in states):
-        # It is shown nothing of this change: whatever it leaves behind is right.
+        # The read shows nothing of this change, so whatever it leaves behind is right.
         return ""
     due = [*moments(held.made, held_reading.BEFORE, CHANGES[how])]
     for at, events in told["held"]:

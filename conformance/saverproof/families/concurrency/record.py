@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A broken contract, and the events that show it. ``stacks`` is where every thread stood."""
+    """A broken contract, and the events that show it. ``stacks`` has the stack of every thread."""
 
     contract: str
     summary: str
@@ -35,7 +35,9 @@ class Problem:
 
     @property
     def sort(self) -> str:
-        """What is wrong, without the place, the task, and the details of an error."""
+        """The kind of problem, in words that leave out the place, the task, and the details of an
+        error.
+        """
         return _NUMBER.sub("#", self.summary.partition(", at ")[0].partition(": ")[0])
 
 
@@ -78,7 +80,7 @@ class SceneRecord:
     """
 
     def saw(self, problems: Sequence[Problem], scene: dict[str, Any]) -> None:
-        """Record what a scene showed; of several breaches of a contract, the plainest."""
+        """Record what a scene showed. Of several breaches of a contract, the plainest is kept."""
         for contract in {problem.contract for problem in problems}:
             self.seen[contract] += 1
         for problem in problems:
@@ -86,7 +88,7 @@ class SceneRecord:
             keep_plainest(self.found, problem.contract, ShownProblem(problem, scene))
 
     def is_complete(self, contracts: Collection[str]) -> bool:
-        """Return whether all of these contracts that are asked for were found broken."""
+        """Return whether all of these contracts that the run asks for were found broken."""
         return self.tally.wanted.intersection(contracts) <= self.found.keys()
 
     def skips(self, contract: str, what: str) -> bool:
@@ -98,8 +100,9 @@ class SceneRecord:
         return contract in self.hung
 
     def saw_alone(self, problems: Sequence[Problem], behind: Collection[str]) -> None:
-        """Record problems that one caller alone has as well: they count as breaches of the
-        contracts ``behind`` them. If ``behind`` is empty, nobody knows which contracts are broken.
+        """Record problems that are seen with a single caller, too. They count as breaches of the
+        contracts ``behind`` them; if ``behind`` is empty, it is not known which contracts are
+        broken.
         """
         differences = self.tally.differences
         for problem in problems:

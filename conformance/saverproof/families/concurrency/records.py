@@ -1,4 +1,4 @@
-"""What callers ask and what they are answered: plain data that travels between processes."""
+"""The calls of callers and the answers to them, as plain data that travels between processes."""
 
 from __future__ import annotations
 
@@ -47,17 +47,19 @@ class OperationKind(StrEnum):
 
     @property
     def reads(self) -> bool:
-        """Whether the operation changes nothing."""
+        """True if the operation changes nothing."""
         return self in (OperationKind.GET, OperationKind.LATEST, OperationKind.LIST)
 
     @property
     def maintains(self) -> bool:
-        """Whether the operation is about a whole thread, or the whole store."""
+        """True if the operation is about a whole thread, or the whole store."""
         return not self.reads and self not in (OperationKind.PUT, OperationKind.WRITES)
 
 
 class Phase(StrEnum):
-    """When an operation was called: by one caller first, by several, or by one at the end."""
+    """The phase in which an operation was called: by one caller first, by several, or by one at the
+    end.
+    """
 
     BEFORE = "before"
     DURING = "during"
@@ -169,9 +171,9 @@ def _shortened(values: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """A call and its answer. The times are those of one clock for all processes, in nanoseconds.
+    """A call and its answer. The times come from one clock for all processes, in nanoseconds.
 
-    ``error`` is what it raised; ``shown`` what a read was given.
+    ``error`` is what the call raised; ``shown`` is what a read was given.
     """
 
     caller: int
@@ -184,7 +186,7 @@ class TimedCall:
 
     @property
     def returned(self) -> bool:
-        """Whether the call returned."""
+        """True if the call returned."""
         return self.error is None
 
     def overlaps(self, other: TimedCall) -> bool:

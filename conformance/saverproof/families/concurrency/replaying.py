@@ -80,7 +80,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         shown = found.problem
         return ReplayAnswer(Status.FAILING, shown.summary, shown.expected, shown.observed)
     if record.tally.unknown:
-        # What was not seen to the end is not mended.
+        # A scene that was not seen to its end does not count as mended.
         unknown = record.tally.unknown
         return unclear(unknown.get(contract, next(iter(unknown.values()))))
     if times > 1:
@@ -178,7 +178,7 @@ def _histories(bench: CallerBench, script: CallPlan, contract: str, record: Scen
     for _ in range(TIMES):
         played = play(bench, script)
         _look(bench, played, alone, contract, record)
-        # One that is cut off has cost so much that it is not tried again.
+        # A history that was cut off took so long that it is not played again.
         if contract in record.found or played.slow:
             break
     return TIMES
@@ -191,8 +191,8 @@ def _look(
     contract: str,
     record: SceneRecord,
 ) -> None:
-    """Record what a history shows, or why it shows nothing about the contract. What one caller
-    ``alone`` shows as well is not counted.
+    """Record what a history shows, or why it shows nothing about the contract. Problems that one
+    caller ``alone`` has as well are left out.
     """
     if played is None:
         record.tally.unknown[contract] = "the store is in no SQLite file any more"

@@ -1,4 +1,4 @@
-"""Goes on with the copies of a graph's thread, after the graph has ended."""
+"""Lets graphs go on with the copies of another graph's thread, after that graph has ended."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Copies = dict[int, tuple[str, Copied]]
 
 @dataclass(frozen=True, slots=True)
 class ResumedCopies:
-    """Goes on with copies of the thread of a scenario. ``alone`` is what the scenario showed
-    without a copy.
+    """Lets graphs go on with copies of the thread of a scenario. ``alone`` is what the scenario
+    showed without a copy.
 
     ``player`` makes a player for threads whose names begin with a prefix, and ``calls`` records
     what the player stores.
@@ -37,7 +37,7 @@ class ResumedCopies:
     calls: GraphCalls
 
     def difference(self, copies: Copies) -> PlayDifference | None:
-        """Return the first difference of a graph that goes on with a copy, over all copies."""
+        """Return the first difference that a graph shows when it goes on with one of the copies."""
         middle = {
             # The last of each kind of step: every other one is a copy of the same kind.
             type(self.one.program[position]): (position, *copy)
@@ -48,8 +48,8 @@ class ResumedCopies:
         return next(filter(None, resumed), None) or self._gone_on(copies)
 
     def _gone_on(self, copies: Copies) -> PlayDifference | None:
-        """Return the first difference shown by a copy made between two steps, when the rest of the
-        program runs on it. Only the last copy with steps left is tried.
+        """Run the rest of the program on a copy that was made between two steps; return the first
+        difference. Only the latest copy that has steps left is tried.
         """
         for position, (prefix, copied) in reversed(copies.items()):
             left = copied.first_left
@@ -61,8 +61,8 @@ class ResumedCopies:
         return None
 
     def _resumed(self, position: int, prefix: str, copied: Copied) -> PlayDifference | None:
-        """Resume a copy of the middle of a step, and return what differs from a thread that shows
-        the same, and was never copied.
+        """Resume a copy that was made in the middle of a step. Return what differs from a thread
+        with the same content that was not made by a copy.
         """
         program = (Invoke(None), *self.one.program[position + 1 :])
         wanted = self._by_hand(prefix, copied, program, position)
@@ -78,9 +78,10 @@ class ResumedCopies:
     def _by_hand(
         self, prefix: str, copied: Copied, program: Program, first: int, *, copy: bool = False
     ) -> list[Observation] | None:
-        """Store what the copy shows by single calls, and return what a graph shows there. With
-        ``copy``, the graph runs on a copy of that thread, made when nothing else runs. None if the
-        saver cannot store it so.
+        """Store what the copy shows by puts and writes, and return what a graph then shows there.
+
+        With ``copy``, the graph runs on a copy of that thread, made when nothing else runs. Return
+        None if the saver cannot store it so.
         """
         own = f"{prefix}by-hand-{'source' if copy else 'alone'}-"
         player = self.player(own)

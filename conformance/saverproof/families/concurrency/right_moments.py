@@ -1,4 +1,4 @@
-"""What a right saver shows of a checkpoint that calls change one after the other."""
+"""Computes what a right saver shows of a checkpoint before a change and after each of its calls."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ Shown = tuple[ShownTuple, ...]
 def moments(
     read: Operation, before: Sequence[Operation], change: Sequence[Operation]
 ) -> Iterator[Shown]:
-    """Yield what a read shows before a change, and after each of its calls.
+    """Yield what a read shows before a change, and after each of the change's calls.
 
-    A saver whose answers are old shows one of these where another is due, and no mixture of them.
+    A read must show one of these moments. If it shows an outdated one, the saver's answers are old;
+    if it shows none of them, they are mixed.
     """
     checkpoints: dict[int, ShownTuple] = {}
     writes: dict[int, dict[int, tuple[str, ...]]] = {}

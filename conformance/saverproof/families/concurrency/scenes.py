@@ -1,4 +1,4 @@
-"""Plays single scenes and judges them: iterations, reads of unknown things, races for a new
+"""Plays single scenes and judges them: iterations, reads of what does not exist, races for a new
 store.
 """
 
@@ -27,7 +27,7 @@ RACERS = 4
 
 
 def died(contract: str, result: TrialResult) -> Problem | None:
-    """Return what the end of a scene's process says of a saver; None if the process returned."""
+    """Return the problem that the end of a scene's process shows; None if the process returned."""
     if result.died_by is DiedBy.SIGNAL:
         how = result.ending()
         return Problem(contract, how, "no call to end the process", how, stacks=result.stacks)
@@ -128,8 +128,8 @@ _NEXT = "the next item"
 
 
 def _to_blame(seen: Mapping[str, Any]) -> list[str]:
-    """Return the calls that matter to the first breach: the one that failed, or all calls before an
-    item that did.
+    """Return the calls to blame for the first breach: the one call that failed, or all calls before
+    the item that did.
     """
     made: list[str] = []
     for what, error in seen["calls"]:
@@ -207,9 +207,10 @@ def race(
 ) -> Path | None:
     """Let several processes create one store, side by side.
 
-    Gives the store's SQLite file, below its folder, if the processes met while they created it, and
-    no lock kept them apart. If ``file`` is given, one more process holds its lock for a moment when
-    they come: each racer also holds it for a moment, but too briefly to meet another one by chance.
+    Return the store's SQLite file, relative to its folder, if the processes met while they created
+    it and no lock kept them apart. If ``file`` is given, one more process holds the lock of that
+    file for a moment when the others come. Without it they rarely meet, since each holds the lock
+    only briefly.
     """
     callers = [
         [
@@ -239,7 +240,7 @@ def race(
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
     record.scenes["races for a new store"] += 1
-    # Without a history, those before the newest need not be there.
+    # A saver without history need not have the checkpoints before the newest.
     keeps_all = Capability.HISTORY in bench.plan.facts["capabilities"]
     lasting = range(10 if keeps_all else 10 + RACERS - 1, 10 + RACERS)
     problems = _judged_race(results, last, record, lasting, one_more=file is not None)
@@ -256,8 +257,8 @@ def _judged_race(
     *,
     one_more: bool,
 ) -> list[Problem]:
-    """Return what is wrong with how the processes of a race ended, and with which of the
-    ``lasting`` checkpoints are there afterwards.
+    """Return what is wrong after a race: how its processes ended, and which of the ``lasting``
+    checkpoints are missing.
     """
     problems: list[Problem] = []
     events: list[TimedCall] = []

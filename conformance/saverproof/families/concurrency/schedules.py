@@ -1,4 +1,4 @@
-"""Schedules: how often threads are made to change places, and where."""
+"""Schedules: how often, and where, threads are made to take turns."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _OVERTAKE = 3
 
 
 UPKEEP = ContextVar("UPKEEP", default=False)
-"""Whether the current call is an operation on a whole thread, or on the whole store."""
+"""True if the current call is an operation on a whole thread, or on the whole store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a history's threads take turns.
+    """The way in which a history's threads take turns.
 
     ``switch_s`` is the interpreter's switch interval. At a share of the database's calls
     (``statements``) and of the saver's own lines (``lines``), a thread pauses until other threads
@@ -119,7 +119,7 @@ class Pauses:
         """How many threads have reached a place where they may pause."""
         self._made = 0
         self.on = False
-        """Whether threads pause. A single caller does not."""
+        """True if threads pause. A single caller does not."""
 
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
@@ -161,7 +161,7 @@ class Pauses:
             time.sleep(_NAP_S)
 
     def of_handed(self) -> Pause | None:
-        """Return the pause before this thread hands something to a loop, if any."""
+        """Return the pause that this thread makes before it hands something to a loop, or None."""
         choose = self._choices()
         if not self.on or choose.random() >= self.schedule.handed:
             return None
@@ -201,9 +201,10 @@ def _others_could_run() -> bool:
 
 
 def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
-    """Return whether a thread of a process waits only for a processor, as on a busy machine; in the
-    state "D" it waits for a disk. The thread ``but`` does not count. False where the system does
-    not tell.
+    """Return whether a thread of a process waits only for a processor, as on a busy machine. The
+    thread ``but`` does not count.
+
+    A thread in the state "D" waits for a disk. Return False if the system does not tell.
     """
     try:
         tasks = os.listdir(f"/proc/{process}/task")
@@ -213,9 +214,10 @@ def could_run(process: int, *, but: int = 0, states: str = "R") -> bool:
 
 
 def runs_of(process: int) -> dict[str, str] | None:
-    """Return how often each thread of a process has been given a processor, by its id. The first
-    thread, which watches the others, is left out. None without others, or where the system does not
-    tell.
+    """Return how often each thread of a process was given a processor, by the thread's id.
+
+    The first thread, which watches the others, is left out. Return None if there are no others, or
+    if the system does not tell.
     """
     try:
         others = [task for task in os.listdir(f"/proc/{process}/task") if task != str(process)]
@@ -225,8 +227,8 @@ def runs_of(process: int) -> dict[str, str] | None:
 
 
 def is_zombie(process: int) -> bool:
-    """Return whether a process has ended, and its parent has not asked for its exit code. False
-    where the system does not tell.
+    """Return whether a process has ended, and its parent has not asked for its exit code. Return
+    False if the system does not tell.
 
     The state of its threads does not count: each thread that ends is a zombie for a moment.
     """
@@ -283,7 +285,8 @@ def pause_around_calls(pause: Callable[[], object]) -> None:
 class PausingInterceptor(Interceptor):
     """Lets every call of a database driver through, with a pause before and after it.
 
-    Awaited calls have none: the loop's own turns are all that a pause could bring about there.
+    There is no pause around awaited calls: it would only give other tasks a turn, which the loop
+    does anyway.
     """
 
     in_turn = False

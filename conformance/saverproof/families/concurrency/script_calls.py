@@ -32,7 +32,7 @@ _ADVANCING = {
 
 
 def listing_words(api: str, by: str, calls: list[str]) -> dict[str, object]:
-    """Return the words of a script in which these calls are made between the items of a listing."""
+    """Return the words of a script that makes these calls between the items of a listing."""
     known = {operation.describe(): operation for operation in BETWEEN}
     made = [_call(known[one], api) for one in calls if one in known]
     return {**_ADVANCING[api, by == By.SAME], "calls": made}
@@ -75,7 +75,7 @@ _WAITING = {
 
 
 def waiting_words(calls: list[str]) -> list[str]:
-    """Return the words of a script in which these operations wait: one function that begins each
-    call.
+    """Return the words of a script in which these operations have to wait. Each call is begun by
+    one function.
     """
     return [_WAITING[call] for call in dict.fromkeys(calls)]

@@ -82,9 +82,7 @@ _TEMPLATES = Environment(
 
 
 def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str) -> str:
-    """Return the source of a script that shows a problem, or "" if no script was seen to show
-    it.
-    """
+    """Return the source of a script that was seen to show a problem; "" if none was."""
     opening = opening_of(target)
     if opening is None:
         return ""
@@ -121,7 +119,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
             return ""
     if scene.get("scene") == UPKEEP_SCENE:
         if "kind" not in scene:
-            # It hung or died: no template has the very calls that met.
+            # The process hung or died. No template has the very calls that met.
             return ""
         words |= {"early": scene["early"], "deletion": _DELETIONS.get(scene["kind"], "")}
         if name == DELETION and scene["kind"] != OperationKind.DELETE_RUN:
@@ -132,7 +130,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         imports = HELD_READ_IMPORTS
     if scene.get("scene") == READ_AGAIN:
         if name == TORN:
-            # What the held read showed is gone: only what it left behind is asked for.
+            # The answer of the held read is not compared; only what it left behind is asked for.
             return ""
         words |= read_again_words(scene)
         imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")

@@ -1,4 +1,6 @@
-"""Finds what is wrong with calls that one caller makes, as the functional families judge it."""
+"""Finds what is wrong with the calls of a single caller, by the judging of the functional
+families.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ _MOST_LOOKS = 3
 
 @dataclass(slots=True)
 class SequentialFlaws:
-    """Shortened violations of other families' contracts, by calls of one caller."""
+    """Violations of other families' contracts that a single caller's calls show, with shortened
+    programs.
+    """
 
     plan: ItemPlan
     target: Target
@@ -135,6 +139,8 @@ def _put(operation: Operation, thread: str, namespace: str) -> Put:
 
 
 def _number(operation: Operation, number: int) -> int:
-    """Return a number for the checkpoint that no other namespace of the thread uses."""
+    """Return a number for the checkpoint that no checkpoint in another namespace of the thread
+    has.
+    """
     place = operation.place
     return (place % 2 if place >= FIRST_OF_ROUNDS else place) * MOST_NUMBERS + number

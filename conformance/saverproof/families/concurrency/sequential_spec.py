@@ -27,8 +27,9 @@ NOTHING: Content = ("", frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """What a saver does with one caller: ``replaces`` says whether a second put of a checkpoint
-    replaces the first, ``first_stays`` whether the first of several batches of one task stays.
+    """The way in which a saver stores things again for one caller. ``replaces`` says whether a
+    second put of a checkpoint replaces the first, ``first_stays`` whether the first of several
+    batches of one task stays.
     """
 
     replaces: bool = True
@@ -40,8 +41,8 @@ USUAL = Semantics()
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One object of a history: its name, the calls about it, and how a right store changes its
-    state.
+    """One object of a history: its name, the calls about it, and how they change the state of a
+    right store.
     """
 
     name: str
@@ -56,8 +57,8 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The keys without a legal order, each with the events that show it; how many keys were
-    searched; how many searches were cut off.
+    """The result of all searches: the keys without a legal order, each with the events that show
+    it, how many keys were searched, and how many searches were cut off.
     """
 
     broken: tuple[tuple[str, tuple[TimedCall, ...]], ...]
@@ -78,8 +79,8 @@ def orders(events: Sequence[TimedCall], semantics: Semantics) -> Orders:
 
 
 def keys_of(events: Sequence[TimedCall], semantics: Semantics) -> Iterator[Key]:
-    """Return the keys of a history: each checkpoint, and for each place the question which
-    checkpoint is the latest.
+    """Return the keys of a history: one for each checkpoint, and one for each place, for its latest
+    checkpoint.
     """
     puts = {
         (e.operation.place, e.operation.number)
@@ -179,7 +180,7 @@ class Register:
                 if made.task in self._left_out or any(task == made.task for task, _ in batches):
                     yield state
                 elif batch in self._seen or made.task not in self._rivals & self._seen_tasks:
-                    # Of rivals the one that was seen came first: no other order is worth a search.
+                    # Of rival batches, the seen one came first: no other order is searched.
                     yield parts, batches | {batch}
             case OperationKind.DELETE:
                 yield NOTHING
@@ -223,7 +224,7 @@ def fewest(key: Key) -> list[TimedOperation[About]]:
 def _without(
     step: TimedOperation[About], kept: list[TimedOperation[About]], key: Key
 ) -> list[TimedOperation[About]]:
-    """Return the steps without one of them, if the rest has no legal order either; else all of
+    """Return the steps without ``step`` if they still have no legal order; otherwise return all of
     them.
     """
     fewer = [other for other in kept if other is not step]

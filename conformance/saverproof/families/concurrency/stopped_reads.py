@@ -1,8 +1,8 @@
-"""Runs in the process that is stopped (SIGSTOP) in the middle of a read, and goes on (SIGCONT) when
-another one has changed what it reads.
+"""Runs in a process that is stopped (SIGSTOP) in the middle of a read, and goes on (SIGCONT) after
+another process has changed what it reads.
 
-All its threads stand still, and its event loop: where a single read is held, others may renew a
-lock that is kept for a time.
+All its threads and its event loop stand still. If only the read were held, another thread might
+renew a lock that expires.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAP_S = 0.001
 
 
 class StandStill(Holding):
-    """Stands still at a place until it is let go, however long that takes."""
+    """A probe that stands still at a place until it is let go, however long that takes."""
 
     def at(self, place: HoldPoint) -> None:
         """Stand still if this is the place."""
@@ -65,7 +65,7 @@ class StoppedTrial(HeldTrial):
 
 
 def read_stopped(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Report what ``held_reads.read_held`` does, of a process that is stopped at one place."""
+    """Report the same as ``held_reads.read_held``, for a process that is stopped at one place."""
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     place = decode(HoldPoint, arguments["place"])
     told: dict[str, Any] = {"places": 1, "each": []}

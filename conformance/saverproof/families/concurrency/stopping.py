@@ -1,8 +1,8 @@
 """Stops the process of a read (SIGSTOP) while another process changes what it reads.
 
-A lock that is kept for a time, and renewed by a thread meanwhile, keeps others out wherever the
-read alone is held. A process that is stopped renews nothing: when it goes on, as after a pause of
-its virtual machine, others have long had the lock.
+A lock may expire unless a thread renews it. It keeps others out while only the read is held, but a
+stopped process renews nothing: when it goes on, as after a pause of its virtual machine, others
+have long had the lock.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def stop_reads(
     each: Sequence[HeldAt],
     longest_s: float,
 ) -> str:
-    """Stop the process of each kind of read, for up to ``longest_s`` seconds at a place: where
-    something of the saver's own keeps others out, or else in the middle. Return why not every read
-    could be stopped, if so.
+    """Stop the process of each kind of read at a place, for up to ``longest_s`` seconds.
 
-    The first place at which others are kept out all the same is the last one: it took all the
-    seconds, and a lock that a stopped process keeps is kept everywhere.
+    The place is one where something of the saver's own keeps others out, or else one in the middle.
+    If others are kept out nevertheless, no more places are tried: a lock that a stopped process
+    keeps is kept everywhere, and each place would take all the seconds. Return why not every read
+    could be stopped; "" if all could.
     """
     how = _DELETED_ANEW if able.deletes else _PUT_AGAIN
     for one in each:
@@ -83,7 +83,7 @@ def _stop(
     longest_s: float,
 ) -> tuple[str, str]:
     """Play a read beside a change, stopped at these places. Return how the change was kept out, and
-    why a play did not come to its end, if so.
+    why a play did not come to its end; each is "" if it does not apply.
     """
     arguments = held.beside([CHANGES[how]], able, _MOST)
     arguments |= {"longest_s": longest_s}

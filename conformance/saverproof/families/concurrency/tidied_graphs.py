@@ -1,4 +1,4 @@
-"""Runs in the process in which graphs run, wait and go on while someone calls operations on whole
+"""Runs in a process in which graphs run, wait and go on while someone calls operations on whole
 threads.
 """
 
@@ -56,10 +56,10 @@ _ONE_MOMENT = "the thread as it was at one moment while it was copied"
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Where an operation is called beside the steps of a graph.
+    """The step of a graph beside which an operation is called, and how.
 
-    It begins ``inside`` the first node of a step, or before the step, and is held at a place until
-    the step is over. Without a place it is called between two steps and not held.
+    The operation begins ``inside`` the first node of the step, or before the step, and is held at a
+    place until the step is over. Without a place it is called between two steps and not held.
     """
 
     place: HoldPoint | None = None
@@ -82,12 +82,12 @@ class NodeNotes(Notes):
 
 @dataclass(slots=True)
 class GraphPlay:
-    """What was seen of one play of a graph.
+    """The record of one play of a graph.
 
     ``overtaken`` counts the operations during which a whole step was answered. ``copies`` are the
     copies of the graph's thread, by the step beside which each was made. ``refused`` is the first
-    step in which the saver refused a call, and the error; ``failed`` is the first that raised,
-    though it does not alone, and what.
+    step in which the saver refused a call, with the error. ``failed`` is the first step that raised
+    although it does not raise without the operation, with its error.
     """
 
     seen: list[Observation] = field(default_factory=list)
@@ -98,8 +98,8 @@ class GraphPlay:
 
     @property
     def ended(self) -> tuple[int, str] | None:
-        """The step in which the graph was refused something, and the error: the rest of the program
-        need not come out as it does alone.
+        """The first step that was refused or failed, and its error. What follows need not be as it
+        is without the operation.
         """
         return min(filter(None, [self.refused, self.failed]), default=None)
 
@@ -119,8 +119,9 @@ class TidiedGraphs:
     by this process, or by another one at the ``meeting``.
 
     For each play, ``plays`` has its scenario, its place, whether the operation began inside a step,
-    how often a step overtook the operation, why the play was not compared to its end, or None, and
-    what differed from the play alone, or None. ``raised`` is what operations and steps raised.
+    and how often a step overtook the operation. It also has the reason why the play was not
+    compared to its end, and the difference from the play alone; each may be None. ``raised`` is
+    what operations and steps raised.
     """
 
     scene: ScenePart
@@ -173,7 +174,7 @@ class TidiedGraphs:
         difference = self._difference(one, alone, played)
         error = played.ended[1] if played.ended else None
         if difference is not None and difference.raised:
-            # Nobody is beside what came of a copy, and still a connection may be lost once.
+            # Nothing runs beside a graph on a copy, but even so a connection may be lost once.
             again = self._difference(one, alone, self._played_beside(one, beside, alone))
             error = difference.observed if again is None else error
             difference = again
@@ -195,7 +196,7 @@ class TidiedGraphs:
     def _look_again(
         self, one: GraphScenario, alone: list[Observation], found: PlayDifference
     ) -> None:
-        """See whether the play differs without the operation as well, or if the operation is over
+        """Find out whether the play also differs without the operation, or if the operation is over
         before each step.
         """
         self.steady = first_difference(alone, self._played(one).seen) is None
@@ -238,7 +239,7 @@ class TidiedGraphs:
                 notes.on_first = None
                 for held, began in begun:
                     returned = held.let_go()
-                    # Of one that raised nothing is known but that it may.
+                    # Of an operation that raised, nothing is known except that it may raise.
                     played.overtaken += held.overtaken and returned
                     if returned and self.upkeep.kind is OperationKind.COPY:
                         copied = self._copied(player, other, began, step_began)
@@ -286,7 +287,7 @@ class TidiedGraphs:
     def _difference(
         self, one: GraphScenario, alone: list[Observation], played: GraphPlay
     ) -> PlayDifference | None:
-        """Return the first difference in the part before the first error."""
+        """Return the first difference in the part of a play before its first error."""
         played = played.until_it_ended()
         if found := first_difference(alone, played.seen):
             return found

@@ -1,7 +1,8 @@
-"""Histories in which someone tidies up while runs go on: rounds with a thread each, as data.
+"""Histories in which someone tidies up while runs go on, as data. They consist of rounds, each with
+a thread of its own.
 
-In each round a run goes on with a thread, one operation on the whole thread is called beside it
-once, and others read. What a right store holds at the end depends only on the moment at which the
+In each round a run goes on with its thread, one operation on the whole thread is called once beside
+it, and others read. What a right store holds at the end depends only on the moment at which the
 operation took effect.
 """
 
@@ -70,7 +71,9 @@ DELETING = WHOLE_THREADS | {OperationKind.DELETE_RUN}
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One thread: the operation on the whole of it, and what its run has put and puts."""
+    """One thread of a history: the operation on the whole of it, and what its run put before and
+    puts beside that.
+    """
 
     kind: OperationKind
     place: int
@@ -93,7 +96,7 @@ class Round:
 
 
 def rounds_of(seed: str, able: Collection[str], *, early: bool) -> tuple[Round, ...]:
-    """The rounds of a history of a saver with these capabilities and operations.
+    """Return the rounds of a history for a saver with these capabilities and operations.
 
     ``early`` says whether writes may arrive before their checkpoint.
     """
@@ -132,7 +135,7 @@ def _round(kind: OperationKind, number: int, choose: Random, early: bool) -> Rou
     # After a deletion, what has not changed may be gone: that is for late writers to tell.
     carries = kind in (OperationKind.PRUNE, OperationKind.SETUP)
     reads = (Operation(OperationKind.LATEST, place),) * choose.randint(0, 2)
-    # Where a run is deleted, the other one has not begun to put: it reads the thread first.
+    # If a run is deleted, the other one has not begun to put: it reads the thread first.
     first, late = (reads, ()) if kind is OperationKind.DELETE_RUN else ((), reads)
     asked = (
         OperationKind.LATEST,
@@ -156,7 +159,7 @@ def _round(kind: OperationKind, number: int, choose: Random, early: bool) -> Rou
 
 
 def _before(place: int, number: int, *, carries: bool, both: bool) -> tuple[Operation, ...]:
-    """Two checkpoints and their writes, of a run that is over."""
+    """Return two checkpoints and their writes, of a run that is over."""
     made: list[Operation] = []
     for where in (place, place + 1) if both else (place,):
         for at in (1, OLD):
@@ -214,8 +217,8 @@ def _new_run(number: int) -> str:
 
 
 def alone_in(rounds: Sequence[Round]) -> tuple[Operation, ...]:
-    """Return the same calls for one caller: the operation on the whole thread comes after the run's
-    first calls.
+    """Return the same calls for one caller. The operation on the whole thread comes after the first
+    calls of the run.
     """
     made: list[Operation] = []
     for one in rounds:

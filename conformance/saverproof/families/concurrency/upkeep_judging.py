@@ -57,7 +57,7 @@ EXPECTED = {
 @dataclass(frozen=True, slots=True)
 class RoundJudgement:
     """The judgement of a round. ``called`` says whether its operation returned, ``beside`` whether
-    the run made a call meanwhile; ``errors`` are no breach.
+    the run made a call at the same time; ``errors`` do not count as a breach.
     """
 
     kind: OperationKind
@@ -115,7 +115,7 @@ class _RoundJudging:
         yield from left
         for event in self.readers:
             if event.returned and not left:
-                # Else they are shown what is left, and that is wrong.
+                # Otherwise readers are shown what is left, and that is wrong.
                 yield from self._read(event, seen)
             elif not event.returned and self._overlaps_keeper(event):
                 yield self._raised(event, TORN)
@@ -139,7 +139,7 @@ class _RoundJudging:
         shown = self._shown((self.round.place, self.round.place + 1), 0)
         copy = self._shown(self.round.places[2:], copy_of(0)) if self.keeper.returned else None
         each = [_differences(end, shown, copy) for end in ends]
-        # A part of a batch is told as that, and not as a batch that came too early.
+        # A part of a batch is reported as such, and not as a batch that came too early.
         found = min(each, key=lambda found: (len(found), not is_of_torn_copies(found), found))
         found = found or self._wrong_latest(shown)
         if not found:
@@ -158,7 +158,7 @@ class _RoundJudging:
         yield self._problem(found[0], cycle or "; ".join(found), *self.after)
 
     def _surely_wrong(self, shown: ShownPlaces) -> Iterator[str]:
-        """Yield what is wrong after a deletion of the thread, whatever the calls beside it did."""
+        """Yield what is wrong after a deletion of the thread, regardless of the calls beside it."""
         keeper = self.keeper
         if keeper is None or not keeper.returned:
             return
@@ -179,7 +179,7 @@ class _RoundJudging:
                 yield f"{made.kind.value} of checkpoint {made.number} is not there as it was made"
 
     def _shown(self, places: Sequence[int], shift: int) -> ShownPlaces:
-        """Return what listings of these places show, with a copy's places as those of its
+        """Return what listings of these places show. A copy's places are given as those of its
         source.
         """
         lists = [
@@ -210,7 +210,7 @@ class _RoundJudging:
     # --- what readers see ------------------------------------------------------------------
 
     def _read(self, event: TimedCall, seen: set[ThreadState]) -> Iterator[Problem]:
-        """Yield what a read shows that was never stored so, at whatever moment."""
+        """Yield what a read shows that was not stored in that form at any moment."""
         made = event.operation
         for shown in event.shown:
             if not any(
@@ -251,8 +251,8 @@ class _RoundJudging:
         return Problem(contract, said, expected, observed, self._told(event))
 
     def _told(self, *events: TimedCall) -> tuple[TimedCall, ...]:
-        """Return the events by which a problem is told: the run's calls, and the operation beside
-        them.
+        """Return the events that describe a problem to readers: the run's calls, and the operation
+        beside them.
         """
         return (*self.run, *([self.keeper] if self.keeper else []), *events)
 

@@ -102,20 +102,20 @@ def _joined(parts: Iterable[tuple[Operation, ...]]) -> tuple[Operation, ...]:
 
 
 def _schedule(sharing: Sharing, number: int, seed: str) -> Schedule:
-    """Return a schedule in which other calls are answered between a saver's read and the use of
-    what it read.
+    """Return a schedule in which other calls are answered after a saver has read something, and
+    before it uses that.
     """
     if sharing is Sharing.PROCESSES:
         pause = 2 * PAUSE_BETWEEN_PROCESSES_S
         return Schedule(seed, statements=0.7, pause_s=pause, most=200, alone=True, upkeep=True)
     match number % 3:
         case 0:
-            # Between lines as well: only there the lock of one transaction is let go.
+            # Pause between lines as well: only there is the lock of one transaction released.
             return Schedule(seed, 1e-5, 0.2, 0.3, 0.006, overtaken=_OVERTAKEN, upkeep=True)
         case 1:
             return Schedule(seed, 1e-5, 0.0, 0.15, 0.02, overtaken=_OVERTAKEN, upkeep=True)
         case _:
-            # A driver's own threads do not know for whom they work: here all calls stand still.
+            # A driver's own threads do not know for which call they work, so all calls pause here.
             return Schedule(seed, 1e-5, statements=0.3, pause_s=0.005, overtaken=3)
 
 
@@ -158,7 +158,7 @@ class UpkeepJudging:
         if many and effort.reads and COPY in self.tally.wanted and COPY not in self.record.found:
             self._hold_copies(effort.reads)
         if many:
-            # What one saver does not know of another's calls is told by itself.
+            # Whether a saver knows of another's calls is judged elsewhere.
             apart = {THREADS, PROCESSES, INSTANCES}
             elsewhere = [one.by_another() for one in UPKEEP_OF_GRAPHS.values()]
             self._beside_graphs(elsewhere, apart, effort.places_apart)
@@ -177,8 +177,8 @@ class UpkeepJudging:
         """Play graphs beside each operation.
 
         An operation is left out if its contract is known to be broken, or if it is wrong with one
-        caller. All are left out once a contract in ``hiding`` is broken, which would show here as
-        well.
+        caller. All operations are left out once a contract in ``hiding`` is broken, since that flaw
+        would show here as well.
         """
         for upkeep in upkeeps:
             name = upkeep.contract
@@ -191,8 +191,8 @@ class UpkeepJudging:
                 self.met.add(name)
 
     def rehearse(self) -> bool:
-        """Return whether the saver answers one caller alone. What is wrong with those answers is
-        looked into.
+        """Return whether the saver answers one caller alone. If those answers are wrong, find out
+        what is wrong with them.
         """
         plan = plan_of(Sharing.SHARED, 0, self._seed, self.able)
         played = play(self.bench, plan.alone())

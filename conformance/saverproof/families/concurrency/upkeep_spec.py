@@ -1,8 +1,8 @@
-"""Says what a right store holds of a thread on which an operation is called while a run goes on
-with it.
+"""Says what a right store holds of a thread if an operation on the whole thread is called while a
+run goes on.
 
-An operation on a whole thread takes effect at one moment between its beginning and its end. So the
-thread can be left in few states: one for each position of that moment among the run's calls.
+Such an operation takes effect at one moment between its beginning and its end. So the thread can be
+left in few states: one for each position of that moment among the run's calls.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class ThreadState:
 
 
 def states_of(events: Iterable[TimedCall]) -> tuple[set[ThreadState], set[ThreadState]]:
-    """Return the states in which these calls may leave a thread, and all states in which callers
-    may find it.
+    """Return the states in which these calls may leave a thread, and all states that callers may
+    see meanwhile.
     """
     start, steps = ThreadState(), []
     for event in events:
@@ -105,8 +105,8 @@ def _pruned(entries: Mapping[Key, StoredCheckpoint]) -> Iterator[tuple[Key, Stor
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The phrases for what is missing, for what should not be there, and for a batch of which a
-    part is there.
+    """The phrases of a problem: what is missing, what should not be there, and a batch that is
+    there in part.
     """
 
     missing: str = "{} is gone"
@@ -122,7 +122,7 @@ OF_A_COPY = Words(
 
 
 def is_of_torn_copies(found: Collection[str]) -> bool:
-    """Return whether these differences are only batches of which a copy has a part."""
+    """Return whether each of these differences is a batch that a copy has only in part."""
     torn = OF_A_COPY.torn
     before, _, behind = torn.partition("{}")
     return all(one.startswith(before) and one.endswith(behind) for one in found)
@@ -130,14 +130,16 @@ def is_of_torn_copies(found: Collection[str]) -> bool:
 
 @dataclass(slots=True)
 class ShownPlaces:
-    """What readers were shown of places at the end, by checkpoint."""
+    """The checkpoints that readers were shown of some places at the end."""
 
     places: frozenset[int]
     tuples: dict[Key, ShownTuple] = field(default_factory=dict)
     words: Words = Words()
 
     def differences(self, entries: Iterable[tuple[Key, StoredCheckpoint]]) -> list[str]:
-        """Describe in a few words each difference from these checkpoints."""
+        """Describe, in a few words each, the differences between these checkpoints and what was
+        shown.
+        """
         there = {key: one for key, one in entries if one.put and key[0] in self.places}
         found = [
             self.words.too_much.format(f"checkpoint {number}")
@@ -155,7 +157,7 @@ class ShownPlaces:
 def differences_of(
     shown: ShownTuple, entry: StoredCheckpoint, words: Words = Words()
 ) -> Iterator[str]:
-    """Describe each difference between a tuple and the checkpoint of its number."""
+    """Describe each difference between a tuple and the stored checkpoint that has its number."""
     at = f"checkpoint {shown.number}"
     if entry.put is None or shown.parts != entry.put.parts:
         yield f"{at} is not as it was put"

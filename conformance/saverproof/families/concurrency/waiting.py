@@ -1,4 +1,4 @@
-"""Runs in the process in which awaited calls have to wait for turns of the event loop."""
+"""Runs in a process in which awaited calls have to wait for turns of the event loop."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Waiting:
     nothing_passed: str = ""
 
     def play(self) -> None:
-        """Make every call alone and, as long as the loop has not stood still, beside another
-        call.
+        """Make every call alone. Make it beside another call as well, as long as the loop has not
+        stood still.
         """
         # Only a driver that is loaded can be made to wait.
         with self.scene.saver():
@@ -83,7 +83,7 @@ class Waiting:
             let_go, where = waited.held, _where(waited)
             went_on = not where and not any(stood for *_, stood, _ in self.looks)
             if went_on:
-                # What stands still beside another call only does so by what both have to take.
+                # If a call stands still only beside another one, both need the same thing.
                 waited = await waits.of(call, beside)
                 let_go, where = let_go + waited.held, _where(waited)
             error = caller.events[-1].error
@@ -100,7 +100,7 @@ def _where(waited: Waited) -> str:
 def wait(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Let each awaited call of a saver wait for the loop.
 
-    Gives "looks" (see Waiting); "operation", the last one under way; "blocked", whether the loop
+    Return "looks" (see Waiting); "operation", the last one under way; "blocked", whether the loop
     stands still in it for ever; "nothing_passed", why no call of a driver was seen.
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})

@@ -33,8 +33,8 @@ _KIT = os.path.dirname(os.path.abspath(saverproof.__file__))
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """A scene that is not over. ``hung`` says that it will never be: for ``seconds`` no call was
-    answered, no thread moved, and no processor time was used.
+    """The report on a scene that is not over. ``hung`` says that it never will be: for ``seconds``
+    no call was answered, no thread moved, and no processor time was used.
     """
 
     hung: bool
@@ -61,7 +61,8 @@ def watch(
 ) -> Standstill | None:
     """Run a scene in a thread of its own. Return None once it is over, or why it is not.
 
-    The thread of a scene that hangs is left behind: end this process soon. A scene does not raise.
+    If the scene hangs, its thread is left behind, so this process should end soon. A scene must not
+    raise.
     """
     stage = threading.Thread(target=scene, name="stage", daemon=True)
     stage.start()
@@ -117,7 +118,7 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 
 def position_of(listing: Any) -> str:
-    """Return where a generator, sync or async, stands that was left between two items."""
+    """Return the position of a generator, sync or async, that was left between two items."""
     return without_kit(traceback.StackSummary.from_list(_awaits(listing)))
 
 
@@ -144,7 +145,9 @@ def _awaits(coroutine: Any) -> list[traceback.FrameSummary]:
 
 
 def _inside(awaited: Any) -> Any:
-    """Return the generator behind a call of its ``__anext__``, which does not name it."""
+    """Return the generator from which a call of ``__anext__`` takes its item. The call itself does
+    not name it.
+    """
     if type(awaited).__name__ in ("async_generator_asend", "anext_awaitable"):
         inner = gc.get_referents(awaited)
         generators = [one for one in inner if isinstance(one, AsyncGeneratorType)]
@@ -153,7 +156,9 @@ def _inside(awaited: Any) -> Any:
 
 
 def without_kit(frames: traceback.StackSummary) -> str:
-    """Return frames as lines, without the kit's own; "" if only scaffolding is left."""
+    """Return frames as lines, without the kit's own. Return "" if only frames that start or rest a
+    thread are left.
+    """
     theirs = [frame for frame in frames if not frame.filename.startswith(_KIT)]
     if all(_is_scaffold(frame) for frame in theirs):
         return ""
@@ -165,7 +170,7 @@ def without_kit(frames: traceback.StackSummary) -> str:
 
 
 def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
-    """Return whether a thread is one of the kit's that waits for a task to end."""
+    """Return whether a thread belongs to the kit and waits for a task to end."""
     kit = [place for place, frame in enumerate(frames) if frame.filename.startswith(_KIT)]
     return bool(kit) and os.path.basename(frames[min(kit[-1] + 1, len(frames) - 1)].filename) == (
         "_base.py"
@@ -173,7 +178,7 @@ def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
 
 
 def _is_scaffold(frame: traceback.FrameSummary) -> bool:
-    """Return whether a frame only starts a thread, or waits for work in an idle one."""
+    """Return whether a frame only starts a thread, or waits for work in an idle thread."""
     name = os.path.basename(frame.filename)
     if name == "threading.py":
         return frame.name in ("_bootstrap", "_bootstrap_inner", "run")

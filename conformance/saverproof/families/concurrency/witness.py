@@ -1,4 +1,6 @@
-"""Shows by a cycle that a copy shows no single moment: which call comes before which, and why."""
+"""Proves that a copy shows no single moment: by a cycle of calls each of which must come before the
+next, with the reasons.
+"""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ class WorkloadTheme:
     rivals: float = 0.3
     """The share of batches whose task all callers write in the same turn."""
     in_step: bool = False
-    """Whether all callers wait for each other before every call."""
+    """True if all callers wait for each other before every call."""
     in_rounds: bool = False
-    """Whether all callers wait for each other before the first call on each thread."""
+    """True if all callers wait for each other before the first call on each thread."""
 
 
 MIXED = WorkloadTheme(
@@ -106,7 +106,7 @@ THEMES_BY_NAME = {
 
 @dataclass(frozen=True, slots=True)
 class Able:
-    """Those abilities of a saver that change what histories may ask of it."""
+    """The abilities of a saver that change what histories may ask of it."""
 
     history: bool = True
     deletes: bool = True
@@ -118,7 +118,7 @@ class Able:
 
 
 def able_of(capabilities: Iterable[str]) -> Able:
-    """Return what histories may ask of a saver with these capabilities."""
+    """Return the abilities that histories may rely on, for a saver with these capabilities."""
     there = {*capabilities}
     return Able("history" in there, "delete_thread" in there)
 
@@ -194,10 +194,11 @@ def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation
 
 
 def version_of(operation: Operation) -> int:
-    """Return which of the saver's versions, counted from 0, the channels of a put have.
+    """Return the number of the version that the channels of a put have, counted from 0 among the
+    saver's versions.
 
-    No two puts share a version. The versions of the first checkpoint, everyone's parent, come
-    first.
+    No two puts share a version. The first versions belong to the first checkpoint, which is
+    everyone's parent.
     """
     caller, turn = divmod(operation.tag, TAGS_EACH)
     later = 0 if operation.number == KNOWN[0] else VERSIONS // 2
