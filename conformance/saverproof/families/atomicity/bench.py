@@ -1,4 +1,4 @@
-"""What all trials of an item have in common: the target, its folder, and the fault layers."""
+"""The common part of all trials of an item: the target, its folder, and the fault layers."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class CallerThread:
 
     @property
     def worker(self) -> Worker:
-        """Return the worker in use. A thread whose worker was given up gets that old worker: its
-        work then ends, and disturbs nobody.
+        """Return the worker in use. On the thread of a worker that was given up, return that old
+        worker, so that the work there ends and disturbs nobody.
         """
         return next((given_up for given_up in self._given_up if given_up.is_here), self._worker)
 
     def hold(self, files: FailingFiles) -> None:
-        """Go on with a new thread and loop, whose system calls are held, also those of all threads
+        """Go on with a new thread and loop. Their system calls are held, and those of all threads
         that they start.
         """
         self.close()
@@ -78,10 +78,10 @@ class CallerThread:
         self, target: Target, folder: Path, watch: Callable[[], FailingFiles | None]
     ) -> tuple[FirstLook, FailingFiles | None]:
         """Return the first look at the saver, and the ``watch`` over its system calls, if it needs
-        one. A saver that does not answer is left to the clean runs.
+        one. If the saver does not answer, the clean runs report that.
 
-        The system calls are held before the saver is used, if they have to be: a thread that it
-        starts once and for all could not be held later.
+        If system calls have to be held, that begins before the saver is used: a thread that the
+        saver starts only once could not be covered later.
 
         Raises:
             OpeningError: the saver could not be opened or closed.
@@ -121,13 +121,13 @@ class CallerThread:
 
 @dataclass(slots=True)
 class FaultBench:
-    """All that the trials of an item share.
+    """The things that all trials of an item share.
 
     ``fresh`` says that a second saver can be opened while the first one is open; ``alone`` says why
-    not, where that is a surprise. ``disk`` fails SQLite's I/O; None where nothing can. ``files``
-    fails other files, and connections; None where the saver keeps only SQLite databases or no
-    files, or where system calls cannot be held. ``server`` is the server that the target has asked
-    for. ``losing`` are the drivers whose connections can be cut.
+    not, if that is a surprise. ``disk`` makes SQLite's I/O fail; it is None if nothing can.
+    ``files`` makes other files and connections fail. It is None if the saver keeps only SQLite
+    databases or no files, or if system calls cannot be held. ``server`` is the server that the
+    target has asked for. ``losing`` are the drivers whose connections can be cut.
     """
 
     target: Target
@@ -159,7 +159,7 @@ class FaultBench:
         folder = Path(plan.folder)
         with ExitStack() as stack, closing(CallerThread(plan.api)) as caller:
             holds = target.durable and available() is None and not target.is_pooled
-            # Left last, when no thread is there any more whose calls it holds.
+            # This is left last, when no thread is left whose calls it holds.
             look, files = caller.look(
                 target,
                 folder,
@@ -202,7 +202,7 @@ class FaultBench:
 
     @contextmanager
     def armed(self, *plans: Plan) -> Iterator[ArmedPlan]:
-        """Arm plans of faults above the storage for a block. Yields the first plan.
+        """Arm plans of faults above the storage for a block, and yield the first plan.
 
         Raises:
             AbandonedError: nobody waits any more for what the block does.
@@ -218,7 +218,7 @@ class FaultBench:
                 self.injector.heal()
 
     def storage(self, plan: Plan) -> FailingStorage:
-        """Return the layer below the saver that can follow this plan."""
+        """Return the layer below the saver that can carry out this plan."""
         below: FailingStorage | None = self.disk
         if plan.fault in OF_SERVERS:
             below = self.server
@@ -239,7 +239,9 @@ class FaultBench:
 
     @property
     def connections_opened(self) -> int | None:
-        """How many connections Python's own SQLite has opened so far; None if it is not known."""
+        """The number of connections that Python's own SQLite has opened so far; None if it is not
+        known.
+        """
         injector = self.injector
         return None if injector.engine_unavailable is not None else injector.watch.opened
 
@@ -257,9 +259,9 @@ class FaultBench:
     def renew(self) -> None:
         """Go on with another thread and another event loop: the saver hangs in those in use."""
         if self.files is not None:
-            # Who waits for a silent server is told now, and ends.
+            # Callers that wait for a silent server now get an error, and end.
             self.files.disarm()
-        # What hangs may hold up the healing of its own connection; the others are healed.
+        # A call that hangs may block the healing of its own connection; the others are healed.
         with suppress(FaultsError):
             self.injector.heal()
         if self.disk is not None:

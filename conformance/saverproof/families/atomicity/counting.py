@@ -47,7 +47,7 @@ def counting_places(
         yield found
     io_calls = () if bench.disk is None else bench.disk.calls_since(before)
     places = replace(counting.places, io_calls=io_calls)
-    # Where a layer knows more of what is done, no place is failed twice.
+    # If another layer knows more about a file, only that one fails its places.
     above = databases if places.statements or io_calls else ()
     on_files = [call for call in held if call.kind not in NETWORK]
     found.places = replace(
@@ -67,7 +67,7 @@ def state_of_files(folder: Path) -> set[tuple[str, int, int, int]]:
     """Return the state of all files below a folder: it differs if any file was changed."""
     found = set()
     for path in folder.rglob("*"):
-        # What another thread deletes meanwhile was changed, too.
+        # A file that another thread deletes meanwhile has changed, too.
         with suppress(FileNotFoundError):
             state = path.lstat()
             found.add((str(path), state.st_ino, state.st_size, state.st_mtime_ns))
@@ -83,7 +83,7 @@ def changes_files(places: Places) -> bool:
 
 
 def _sorts_of(places: Places) -> set[str]:
-    """The sorts of faults that random programs can have at these places."""
+    """Return the sorts of faults that random programs can have at these places."""
     passed = {
         "client": bool(places.calls),
         "engine": bool(places.statements),
@@ -95,7 +95,7 @@ def _sorts_of(places: Places) -> set[str]:
 
 
 def kinds_of(bench: FaultBench) -> tuple[str, ...]:
-    """The sorts of faults that there are for random programs."""
+    """Return the sorts of faults that random programs can have on this bench."""
     passed = bench.passed - ({"files"} if "network" in bench.passed else set())
     return (
         *sorted(passed),

@@ -1,4 +1,4 @@
-"""The I/O of SQLite below an item's folder: it is counted and failed, and the disk is never waited
+"""Counts the I/O of SQLite below an item's folder and makes it fail. The disk is never waited
 for.
 """
 
@@ -16,9 +16,9 @@ _OK = 0
 
 
 class FailingDisk(IoWatch):
-    """Counts and fails the I/O of SQLite. Syncs never reach the disk.
+    """Counts the I/O of SQLite and makes it fail. Syncs never reach the disk.
 
-    The trial's store is looked at by this same process, which sees what it has written even without
+    Only this process looks at the trial's store, and it sees what it has written even without
     syncs. A trial has a dozen syncs, each of which may take many milliseconds.
     """
 

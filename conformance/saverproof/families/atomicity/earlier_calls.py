@@ -1,5 +1,10 @@
 """Tells whether a server's death damaged the call that was under way, or lost calls that had
-returned.
+returned before.
+
+Such a loss does not depend on the call under way: a server that answers a commit before it has
+written it loses the last commits. The store may then look as if the call under way had been done in
+part, since a deletion that removes the newest first also leaves an earlier state. So the server is
+also killed when nothing is called.
 
 A server that answers a commit before it has written it loses the last commits, whatever is called
 meanwhile. The store then looks as if the call under way had been done in part: a deletion that
@@ -59,10 +64,11 @@ class EarlierCalls:
     def judge(
         self, fault: Fault, observation: TrialObservation, verdict: FaultVerdict
     ) -> FaultVerdict:
-        """Return the verdict on a trial in which the server has died, or ``verdict`` if that holds.
+        """Return the verdict on a trial in which the server has died: that earlier calls were lost,
+        or the given ``verdict``.
 
-        The operation under way may have failed: then the store is exactly as it was after an
-        earlier call. If it returned, it is one of the calls that are lost.
+        If the operation under way failed, earlier calls were lost if the store is exactly as it was
+        after one of them. If it returned, it is itself one of the lost calls.
         """
         look = observation.snapshots.get(Viewpoint.FRESH)
         if verdict.contract not in _IN_QUESTION or look is None:
@@ -81,8 +87,8 @@ class EarlierCalls:
         return replace(broken(SURVIVES, summary, expected, observed), unseen=_UNSEEN)
 
     def _kept(self, look: Snapshot) -> int | None:
-        """Return after how many of the calls the store was as the look shows it; None if it never
-        was.
+        """Return the number of calls after which the store was as the look shows it; None if it
+        never was.
         """
         if not self._ends:
             self._ends = self.bench.on_worker(self._played)

@@ -1,4 +1,4 @@
-"""How many faults each profile injects. Places are left out by count, never by time."""
+"""The number of faults that each profile injects. Places are left out by count, never by time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ several times.
 
 @dataclass(frozen=True, slots=True)
 class FaultEffort:
-    """How many faults of each sort are injected.
+    """The number of faults of each sort that are injected.
 
     ``most`` are the faults in all, ``slow_most`` those of a saver that is slow to open. ``rare``
     adds the starting states of ``scenarios.RARE``. ``lasting`` adds faults that go on from their

@@ -50,7 +50,7 @@ _WIDTH = 500
 
 
 def _sort_of(injection: Injection) -> tuple[str, str]:
-    """Return the sort of a failure, of each of which at least one is tried."""
+    """Return the sort of a failure. At least one failure of each sort is tried."""
     return injection.name, "" if injection.plan is None else injection.plan.error
 
 
@@ -67,7 +67,7 @@ class FailedReads:
     silences: int
     """How often a server does not answer a read, on each store."""
     locks: bool
-    """Whether each read is made once while another process has the store's files for itself."""
+    """True if each read is made once while another process has the store's files for itself."""
     _shown: dict[str, Finding] = field(default_factory=dict)
     """The plainest wrong answer of each operation."""
     _asked: bool = False
@@ -130,8 +130,8 @@ class FailedReads:
                 self._shown[operation] = self._finding(sweep, injection, answer)
 
     def _locks(self, sweep: ReadSweep) -> list[Injection]:
-        """Return the lock of another process, for the first store of each operation: it takes as
-        long as the saver waits.
+        """Return the lock of another process as a fault, for the first store of each operation. It
+        is tried so rarely because it takes as long as the saver waits.
         """
         operation = sweep.scenario.operation
         if not (self.locks and sweep.in_files) or operation in self._locked_out:
@@ -150,8 +150,8 @@ class FailedReads:
         self.record.tally.differences.note(name)
 
     def _tell(self) -> None:
-        """Report one finding for all operations, since a saver reads with the same lines in
-        each.
+        """Report one finding for all operations: a saver usually reads with the same code in each
+        of them.
         """
         if not self._shown:
             return

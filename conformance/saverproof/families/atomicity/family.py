@@ -143,9 +143,11 @@ class AtomicityJudging:
         return frozenset(able | ({"durable"} if facts["durable"] else set()))
 
     def _were_seen(self, sweeps: Sequence[FaultSweep], problems: list[str]) -> bool:
-        """Return whether a layer saw what the saver does to its storage. If not, tell the tally."""
+        """Return whether some layer saw what the saver does to its storage. If none did, tell the
+        tally.
+        """
         counted = [sweep.counted for sweep in sweeps]
-        # Some engines change what they have mapped while they change nothing of the store.
+        # Some engines change their mapped files although nothing in the store changes.
         unseen = any(one.unseen for one in counted) and not any(one.changes for one in counted)
         seen = not unseen and any(one.places for one in counted)
         if sweeps and not seen:
@@ -156,8 +158,8 @@ class AtomicityJudging:
         return seen
 
     def _report(self, bench: FaultBench, stack: ExitStack) -> None:
-        """Report every flaw that the sweeps found, by the shortest trials. Lost calls that had been
-        acknowledged are handed to the durability family.
+        """Report every flaw that the sweeps found, by the shortest trials. Acknowledged calls that
+        were lost are handed over to the durability family.
         """
         tally, record = self.tally, self.record
         shown = [
@@ -192,7 +194,7 @@ class AtomicityJudging:
             sweeps += self._later(bench, sweep, stack)
             self.record.beat(bench.calls)
         if all(sweep.scenario.makes_the_store for sweep in sweeps):
-            # What can be opened and refuses all else is not judged.
+            # A saver that can be opened, but refuses everything else, is not judged.
             return []
         for sweep in sweeps:
             self.record.counted(sweep)
@@ -202,7 +204,9 @@ class AtomicityJudging:
         return sweeps
 
     def _later(self, bench: FaultBench, sweep: FaultSweep, stack: ExitStack) -> list[FaultSweep]:
-        """Return the sweep of what the saver does after it has returned, if it does anything."""
+        """Return the sweep of what the saver still does after an operation has returned; [] if it
+        does nothing.
+        """
         try:
             later = bench.on_worker(partial(swept_later, sweep, stack))
         except (NoCleanRunError, OpeningError, UnansweredError) as problem:
@@ -228,7 +232,7 @@ class AtomicityJudging:
         chosen = budget.ordered(chosen, lambda pair: (pair[0].scenario.operation, pair[1].about))
         chosen = budget.ordered(chosen, lambda pair: pair[0].scenario.operation)
         for sweep, injection in budget.within(chosen, "faults", 0.9, len(sweeps)):
-            # One class of faults is not to use up what the other is allowed.
+            # Each class of faults has a limit of its own.
             if self._unanswered[_class_of(injection)] >= MOST_UNANSWERED:
                 why = "cut off: the saver hangs, and would each time"
                 if _class_of(injection) not in self._hung:
@@ -257,7 +261,7 @@ class AtomicityJudging:
             self.record.not_tried(injection, f"the trial was given up: {slow}")
             return
         if observation.hung:
-            # That it hangs is certain: once is enough to know.
+            # It is certain that the saver hangs. One such trial is enough.
             self._hung.add(_class_of(injection))
             self._unanswered[_class_of(injection)] += MOST_UNANSWERED
         self.record.tried(
@@ -266,8 +270,8 @@ class AtomicityJudging:
 
 
 def _class_of(injection: Injection) -> str:
-    """Return the name of a class of faults in which a saver may hang for a special reason, as a
-    silent server; "" for all other faults.
+    """Return the class of a fault in which a saver may hang for a special reason, such as a silent
+    server; "" for all other faults.
     """
     if injection.name == Fault.SILENCE:
         return injection.name

@@ -64,19 +64,19 @@ class Injection:
 
     @property
     def lost(self) -> bool:
-        """Whether the fault is the loss of all connections."""
+        """True if the fault is the loss of all connections."""
         others = self.value or self.killed or self.locked_out
         return self.plan is None and not others
 
     @property
     def interrupts(self) -> bool:
-        """Whether the caller is interrupted, without any failure."""
+        """True if the caller is interrupted, without any failure."""
         plan = self.plan
         return plan is not None and plan.fault is Fault.RAISE and plan.error in INTERRUPTIONS
 
     @property
     def disconnects(self) -> bool:
-        """Whether a connection cannot be used afterwards."""
+        """True if a connection cannot be used afterwards."""
         return self.lost or self.kind == "network"
 
     @property
@@ -103,7 +103,7 @@ class Injection:
 
     @property
     def place(self) -> str:
-        """Where the fault fires, in words."""
+        """The place at which the fault fires, in words."""
         if self.killed and self.plan is None:
             return "before the operation"
         if self.plan is None:
@@ -226,17 +226,17 @@ def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
         elif call.event is Event.ROLLBACK and not call.remote and not changed:
             ends.add(call.index)
         else:
-            # What was changed before a BEGIN has committed itself.
+            # Changes before a BEGIN are committed already.
             changed = False
     return frozenset(ends)
 
 
 def only_reads(call: Call) -> bool:
-    """Return whether a call changes nothing. A failure after it is the same as one before the next
-    call.
+    """Return whether a call changes nothing. A failure after it is then the same as one before the
+    next call.
 
     A driver that fails has reset its statement. If the kit raised after the first rows had come,
-    the statement would stay open, which no driver does.
+    the statement would stay open, which happens with no driver.
     """
     words = call.sql.upper().split()
     if call.event is not Event.STATEMENT or not words:
@@ -248,8 +248,8 @@ def only_reads(call: Call) -> bool:
 
 
 def _takes_lock(statement: Statement) -> bool:
-    """Return whether a statement surely fails if another connection holds the write lock. One that
-    changes no row may not.
+    """Return whether a statement surely fails if another connection holds the write lock. A
+    statement that changes no row may succeed.
     """
     begins = statement.sql.upper().startswith("BEGIN")
     return begins or statement.commits or statement.rows > 0
@@ -274,8 +274,8 @@ def lasting(chosen: Iterable[Injection], calls: Sequence[Call]) -> Iterator[Inje
 
 
 def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:
-    """Return a plan that fails the rollback which follows a failure at the place. Earlier
-    rollbacks, which only end a read, are counted.
+    """Return a plan that makes the rollback after a failure at the place fail. Earlier rollbacks,
+    which only end a read, are counted as well.
     """
     passed = 0
     for call in calls:

@@ -39,7 +39,9 @@ patience.
 
 @dataclass(slots=True)
 class FaultPrograms:
-    """The programs with faults of one plan. The sweeps judge single faults before."""
+    """The programs with faults of one plan. They come after the sweeps, which judge single
+    faults.
+    """
 
     plan: ItemPlan
     target: Target
@@ -89,12 +91,14 @@ class FaultPrograms:
 
     def _reads(self, sweeps: Sequence[FaultSweep]) -> list[FaultsInARow]:
         able = {"get_tuple", "list"} <= {*self.plan.facts["operations"][self.plan.api]}
-        # What a call leaves without any fault is not the reads' fault.
+        # What a call leaves behind without any fault does not come from failed reads.
         clean = all(sweep.clean is None for sweep in sweeps)
         return reads_in_a_row(self.bench) if able and clean else []
 
     def try_randomly(self, effort: FaultEffort) -> None:
-        """Run random programs. A program that breaks a contract already broken adds nothing."""
+        """Run random programs. Of the programs that break a contract, only the first one is
+        kept.
+        """
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         random_programs = range(effort.random_programs)
         given_up = 0

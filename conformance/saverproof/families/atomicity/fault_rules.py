@@ -31,7 +31,7 @@ class FailsCalls(Protocol):
 
 
 def fault_rule(maker: FaultMaker, kind: str = "client") -> Callable[..., None]:
-    """Return a rule that fails the next call; bind it to a class attribute.
+    """Return a rule that makes the next call fail; bind it to a class attribute.
 
     ``maker`` makes the fault from a ``random.Random``. ``kind`` is what the fault needs: "client"
     (a driver whose calls are seen), "engine" (SQLite), "disk" (SQLite's files), "files" (those of

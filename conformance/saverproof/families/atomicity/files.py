@@ -1,4 +1,4 @@
-"""Fails a saver's files and connections at the system calls on them."""
+"""Makes a saver's files and connections fail, at the system calls on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CALL_FAILURES = STORAGE_FAULTS | NETWORK_FAULTS | {Fault.STANDSTILL: CallFailure
 
 
 class FailingStorage(Protocol):
-    """A layer below a saver's files or database that follows one plan at a time."""
+    """A layer below a saver's files or database. It carries out one plan at a time."""
 
     def following(self, plan: Plan) -> AbstractContextManager[None]:
         """Fail calls by a plan, for the length of a block."""
@@ -25,16 +25,18 @@ class FailingStorage(Protocol):
 
 
 class FailingFiles(CallWatch):
-    """Counts and fails the system calls of the saver's thread on files below an item's folder, and
-    on connections to servers.
+    """Counts the system calls of the saver's thread on files below an item's folder and on
+    connections to servers, and makes them fail.
     """
 
     @contextmanager
     def following(self, plan: Plan, tells: tuple[str, ...] = ()) -> Iterator[None]:
-        """Fail calls by a plan, for the length of a block; ``tells`` is part of a ``CallFault``.
+        """Make calls fail by a plan, for the length of a block; ``tells`` is part of a
+        ``CallFault``.
 
-        Raises NotSettled if the plan could not be carried out to its end, as where a server does
-        not notice in time that a connection is gone: what the server does next is unknown.
+        Raises:
+            NotSettled: the plan could not be carried out to its end, for instance because a server
+                did not notice in time that a connection is gone. Its next actions are unknown.
         """
         extent = Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE
         self.arm(CallFault(plan.place.index, CALL_FAILURES[plan.fault], extent, tells=tells))
@@ -52,7 +54,7 @@ class FailingFiles(CallWatch):
 
 
 def why_not_held(target: Target) -> str:
-    """Return why the files of a saver without a known driver were not failed."""
+    """Return why the files of a saver without a known driver were not made to fail."""
     if not target.durable:
         return "the saver is not durable, so that it has no files that could fail"
     reason = available()

@@ -1,4 +1,4 @@
-"""Looks at a saver when it is used for the first time: which fault layers it needs."""
+"""Takes a first look at a saver in use, which shows the fault layers that it needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """What a first use of the saver shows.
+    """The results of a first use of the saver.
 
     ``in_sqlite`` says that all its files are databases of Python's own SQLite, whose layers know
     more than the system calls do. ``alone`` says why no second saver can be opened in the process
@@ -53,8 +53,10 @@ def opens_in_sqlite(target: Target, folder: Path, loop: Loop) -> bool:
 
 
 def first_look(target: Target, folder: Path, api: str, loop: Loop) -> FirstLook:
-    """Use a saver once, with values of all sizes. Then all modules that it imports are loaded, so
-    that hooks can be put into them, and all kinds of its files exist.
+    """Use a saver once, with values of all sizes.
+
+    After that all modules that it imports are loaded, so that hooks can be put into them, and files
+    of every kind exist.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
@@ -64,7 +66,7 @@ def first_look(target: Target, folder: Path, api: str, loop: Loop) -> FirstLook:
             driver = driver_of(saver, api, loop, ids_for(target, workspace))
             calls = Calls(lambda current: saver.get_next_version(current, None))
             for step in (*LONG_VALUES.start, LONG_VALUES.step):
-                # What it refuses, the clean runs will tell.
+                # The clean runs report what the saver refuses.
                 call_quietly(partial(_take, driver, calls, step))
             in_sqlite = _all_in_sqlite(workspace.path) and (watch is None or watch.opened > 0)
             alone = ""

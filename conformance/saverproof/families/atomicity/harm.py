@@ -14,7 +14,9 @@ from saverproof.savers.execution.view import UNREADABLE, Contents, Snapshot, is_
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """A look after ``step`` has failed, which is compared with the clean runs' look ``like``."""
+    """A look after ``step`` has failed. It is compared with the clean runs' look at the viewpoint
+    ``like``.
+    """
 
     references: References
     step: Put | PutWrites

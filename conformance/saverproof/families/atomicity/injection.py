@@ -1,4 +1,4 @@
-"""Makes the operation of a trial under a fault, and waits until the saver's work is done."""
+"""Makes a trial's operation under a fault, and waits until all work of the saver is done."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _refuse(trial: FaultTrial, value: int) -> None:
 
 @contextmanager
 def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]:
-    """Count what the saver serializes in the block. Yields None if the saver's serializer cannot be
+    """Count what the saver serializes in the block. Yield None if the saver's serializer cannot be
     replaced.
     """
     original = getattr(saver, "serde", None)
@@ -108,7 +108,7 @@ def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]
 
 
 class RefusedValueError(TypeError):
-    """What a serializer raises for a value that it cannot take."""
+    """The error that a serializer raises for a value that it cannot take."""
 
 
 class CountingSerializer:
@@ -123,7 +123,7 @@ class CountingSerializer:
 
     @property
     def fired(self) -> bool:
-        """Whether it has refused a value."""
+        """True if it has refused a value."""
         return 0 < self._refuses <= self.count
 
     def dumps_typed(self, value: Any) -> Any:

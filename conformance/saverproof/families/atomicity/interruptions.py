@@ -1,8 +1,8 @@
-"""Interrupts a call by what is no `Exception`: a Ctrl-C, or a signal handler that exits.
+"""Interrupts a call as Ctrl-C or a signal handler that exits does: by what is not an `Exception`.
 
-Python raises these in the main thread between any two steps of a program, so also before a call of
-the driver, of which the driver learns nothing. A task is cancelled in another way: see the async
-API.
+Python raises these in the main thread between any two steps of a program. So they may also come
+before a call of the driver, and the driver does not notice. A task is cancelled in another way: see
+the async API.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def within_transactions(calls: Iterable[Call]) -> Iterator[Call]:
 def _can_strike(call: Call) -> bool:
     """Return whether an interruption can strike before this call in the program's own code.
 
-    The end of a ``with`` block is the driver's own code: an error that is raised before it is
-    passed to the driver, as ``sqlite3`` does.
+    At the end of a ``with`` block it cannot, since the driver's own code runs there, as in
+    ``sqlite3``.
     """
     return call.sql != LEAVING or call.method is None

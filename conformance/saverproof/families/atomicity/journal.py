@@ -39,7 +39,7 @@ class Journal:
 
 
 def blamed(journal: Sequence[Any]) -> Blame:
-    """Return what to report of a saver that ended its process, from the lines of a journal."""
+    """Return what to report about a saver that ended its process, given the lines of a journal."""
     last = journal[-1]
     program = from_json(last["program"])
     lines = [describe(step) for step in program]

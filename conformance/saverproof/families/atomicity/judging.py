@@ -1,5 +1,13 @@
 """Decides which contract a trial shows to be broken, if any: one contract for one flaw.
 
+The checks come in this order. What is there at once, and should not be? What comes later? What was
+written afterwards, and is lost? Can the saver be used? What does only the saver itself see?
+
+A torn batch that everybody can see breaks all-or-nothing. A harmed checkpoint that was stored
+before breaks previous-intact. A batch that nobody else sees until another write commits it breaks
+no-late-commit, although the lock was held meanwhile. A transaction that is left open breaks
+usable-after if later writes undo it, and no-silent-loss if later writes are lost with it.
+
 The order is: what is there at once and should not be; what comes later; what is written afterwards
 and lost; whether the saver can be used; what only the saver itself sees. A torn batch that
 everybody can see breaks all-or-nothing. A harmed checkpoint that was stored before breaks
@@ -34,8 +42,8 @@ from saverproof.savers.execution.view import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class FaultJudge:
-    """Judges the trials of one scenario by its clean runs. Only what reads show counts, not what is
-    in tables.
+    """Judges the trials of one scenario by its clean runs. Only what reads show counts; what the
+    tables hold does not.
     """
 
     references: References
@@ -83,7 +91,7 @@ class _TrialJudge:
         return FaultVerdict("held" if held else "clean")
 
     def _unseen(self) -> frozenset[str]:
-        """Return the contracts of which the trial says nothing."""
+        """Return the contracts about which the trial says nothing."""
         later = any(map(self._is_readable, (Viewpoint.FRESH_LATER, Viewpoint.CLOSED)))
         seen: set[str] = set()
         if self.committed is not None or later:
@@ -126,8 +134,8 @@ class _TrialJudge:
         return references.states(own, Viewpoint.OWN)
 
     def _only_own_is_unreadable(self) -> bool:
-        """Return whether this saver cannot read, and another one can once this one is closed. Then
-        the store is intact, and the saver cannot be used.
+        """Return whether this saver cannot read, but another saver can after this one is closed.
+        The store is then intact, but the saver cannot be used.
         """
         closed = self.snapshots.get(Viewpoint.CLOSED)
         readable = closed is None or not closed.unreadable
@@ -147,11 +155,10 @@ class _TrialJudge:
         return None
 
     def _in_part(self, viewpoint: Viewpoint, like: Viewpoint) -> FaultVerdict:
-        """Judge a failed call after which a look shows neither the state before it nor the state
-        after it.
+        """Judge a failed call if a look shows neither the state before it nor the state after it.
 
-        Harm to earlier checkpoints comes first, unless a part of what the call stores is there as
-        well. The verdict says that the other one of the two contracts was not looked at.
+        Harm to earlier checkpoints comes first, unless the look also shows a part of what the call
+        stores. The verdict names the other of the two contracts as not looked at.
         """
         step, look = self.references.scenario.step, self.snapshots[viewpoint]
         harm, torn = "", True
@@ -177,7 +184,7 @@ class _TrialJudge:
     # --- what comes later ------------------------------------------------------------------
 
     def _later(self) -> FaultVerdict | None:
-        """Return a verdict on what others see once the saver has written something else, or was
+        """Return a verdict on what others see after the saver has written something else, or was
         closed.
         """
         committed = self.committed
@@ -201,7 +208,7 @@ class _TrialJudge:
     # --- what was acknowledged afterwards --------------------------------------------------
 
     def _lost(self) -> FaultVerdict | None:
-        """Return a verdict on what was written after the operation, and is gone once the saver was
+        """Return a verdict on what was written after the operation, and is gone after the saver was
         closed.
         """
         when = "after the fault" if self.seen.returned else "after it failed"

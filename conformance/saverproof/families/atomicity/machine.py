@@ -131,7 +131,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
     @classmethod
     def _known_programs(cls, folder: Path) -> KnownPrograms:
-        """Return what is known of the class. The saver's capabilities are found out once."""
+        """Return what is known of the class. The saver's capabilities are found out only once."""
         if cls._known is None:
             target = target_of(cls)
             cls._known = KnownPrograms(
@@ -167,7 +167,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
     # --- rules -----------------------------------------------------------------------------
 
     def make(self, maker: Maker, choose: Random) -> None:
-        """Take a step that a maker makes, if it makes one at this moment."""
+        """Take a step that a maker makes, if the maker makes one now."""
         __tracebackhide__ = True
         step = maker(self.model, choose, self.theme)
         if step is not None and objection(step, self.model) is None:
@@ -271,7 +271,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
 
 
 class _Asked(StepSource):
-    """A source of steps that come one by one, from the caller of the trial."""
+    """A source of steps that come one by one from the caller of the trial."""
 
     threads: tuple[str, ...] = WATCHED
 

@@ -1,4 +1,6 @@
-"""Where the programs of a machine of faults run, and what is known of its class."""
+"""The folder and the bench on which the programs of a machine of faults run, and what is known of
+the machine's class.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +55,7 @@ def plan_of(target: Target, api: str, folder: Path) -> ItemPlan:
 
 @dataclass(slots=True)
 class KnownPrograms:
-    """The programs that broke a contract, of one class of machines, from its first machine to its
-    last.
+    """The programs that broke a contract, shared by all machines of one class.
 
     ``key`` is the class's key in example databases. ``contracts`` are the ids of the enforced
     contracts; empty for all.
@@ -82,12 +83,12 @@ class KnownPrograms:
             yield bench
 
     def kinds(self, bench: FaultBench) -> tuple[str, ...]:
-        """Return the sorts of faults that the saver's calls have places for."""
+        """Return the sorts of faults for which the saver's calls have places."""
         if self.passed is None:
             for position in range(len(_EACH_CALL)):
                 steps = RecordedSteps(_EACH_CALL, {}, (THREAD,))
                 trial = RandomTrial(bench, steps, counted=position)
-                # What is wrong without any fault, the machine's own programs will show.
+                # The machine's own programs will show what is wrong without any fault.
                 answered(bench, trial, trial.run)
             self.passed = bench.passed
         bench.passed = self.passed
@@ -142,7 +143,9 @@ class KnownPrograms:
 def answered(
     bench: FaultBench, trial: RandomTrial, work: Callable[[], ProgramViolation | None]
 ) -> ProgramViolation | None:
-    """Do the work and return what it shows; if a call is never answered, return that."""
+    """Do the work and return what it shows. If a call is never answered, return that as the
+    violation.
+    """
     try:
         return bench.on_worker(work)
     except UnansweredError as problem:

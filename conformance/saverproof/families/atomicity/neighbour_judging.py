@@ -1,5 +1,5 @@
-"""Judges a meeting of two callers: each has its own thread, and is judged by how its own call
-ended.
+"""Judges calls of two callers at once. Each caller has its own thread of the store, and is judged
+by how its own call ended.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from saverproof.savers.execution.view import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class MeetingJudge:
-    """Judges by two clean runs: one in which neither caller calls, and one in which they call one
-    after the other.
+    """Judges two callers' trials by two clean runs: in one, neither caller calls; in the other,
+    they call one after the other.
     """
 
     references: References
@@ -83,7 +83,9 @@ class MeetingJudge:
         )
 
     def _looks(self, seen: TrialObservation) -> list[tuple[Viewpoint, Snapshot]]:
-        """Return what others see; where nobody else can look, return what the saver itself sees."""
+        """Return the looks of other savers; if no other saver could look, return those of the saver
+        itself.
+        """
         looks = [
             (viewpoint, look)
             for viewpoint, look in seen.snapshots.items()

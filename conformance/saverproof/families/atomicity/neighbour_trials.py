@@ -124,7 +124,7 @@ class MeetingBench:
 
 @dataclass(slots=True)
 class NeighbourTrials:
-    """The meetings of one plan. The sweeps judge single callers before."""
+    """The meetings of one plan. They come after the sweeps, which judge single callers."""
 
     plan: ItemPlan
     record: FaultRecord
@@ -169,7 +169,7 @@ class NeighbourTrials:
         """Make one trial, and record it. Return whether the saver hangs."""
         trial, verdict = meetings.tried(meeting)
         self.record.beat(self.bench.calls)
-        # Who never rolls back does not come to where the neighbour waits for a rollback.
+        # A saver that never rolls back may not come to the place at which the neighbour begins.
         if trial.observation.fired and trial.met:
             self._tell(meetings, meeting, trial, verdict)
         return bool(trial.observation.hung)

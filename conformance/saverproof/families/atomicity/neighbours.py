@@ -1,4 +1,8 @@
-"""Makes a call that fails while another caller's call to the same saver is under way.
+"""Makes a call fail while another caller's call to the same saver is under way.
+
+Through the sync API the other caller, the neighbour, has a thread. It begins when the failing call
+is in its transaction, or has failed and is about to roll back. It either finishes its call, or
+pauses in it until the other call is over. Through the async API both calls are awaited together.
 
 Through the sync API the other caller, the neighbour, has a thread. It begins when the failing call
 stands in its transaction, or has failed and is about to roll back. It either finishes its call, or
@@ -63,11 +67,12 @@ A_BATCH_MEETS_A_BATCH = SharedScenario("two callers", HISTORY, batch(THREAD, 2, 
 
 @dataclass(frozen=True, slots=True)
 class MeetingPlan:
-    """What fails (nothing, if ``plan`` is None), and where the neighbour is meanwhile.
+    """The fault of a meeting (none, if ``plan`` is None), and where the neighbour is meanwhile.
 
-    Sync: the neighbour begins before the operation's place ``at``, where the plan strikes, or which
-    is the rollback that follows. It stands still before ``halfway``. Async: the places of both are
-    counted together, and a cancellation strikes the operation.
+    Through the sync API, the neighbour begins when the operation comes to the place ``at``: the one
+    where the plan strikes, or the rollback after it. The neighbour pauses before ``halfway``.
+    Through the async API, the places of both calls are counted together, and a cancellation strikes
+    the operation.
     """
 
     plan: Plan | None = None
@@ -101,7 +106,7 @@ class MeetingTrial(FaultTrial):
     neighbour: OperationEnding = OperationEnding.UNANSWERED
     said: str = ""
     met: bool = True
-    """Whether the neighbour's call began while the operation was under way."""
+    """True if the neighbour's call began while the operation was under way."""
 
     def _look_on(self, workspace: Workspace) -> None:
         self._own(Viewpoint.OWN, Wanted(self._keys, self._threads))
@@ -148,7 +153,7 @@ def meet(trial: MeetingTrial, meeting: MeetingPlan) -> None:
 
 @dataclass(slots=True)
 class _Two:
-    """Two threads that take turns, unless one of them is blocked by what the other holds."""
+    """Two threads that take turns, unless one of them waits for something that the other holds."""
 
     call: Callable[[], object]
     ended: Callable[[BaseException | None], None]
@@ -247,13 +252,13 @@ async def _cancelled(
 
 
 def meetings_of_threads(own: Sequence[Call], neighbours: Sequence[Call]) -> list[MeetingPlan]:
-    """Return the meetings of two threads. The operation fails within its transaction, at the last
-    place first. The neighbour begins there, or when the operation is about to roll back: not every
-    saver does that under the lock that it had for its statements. By the time the operation goes
-    on, the neighbour has finished, or stands at the last place of its own transaction. Both calls
-    are given by the places of a clean run.
+    """Return the meetings of two threads, given the places of both calls in a clean run.
 
-    Meetings of one sort follow each other, so that a few of all, evenly spread, are of every sort.
+    The operation fails within its transaction, at the last place first. The neighbour begins there,
+    or when the operation is about to roll back: not every saver still has the lock then that it had
+    for its statements. By the time the operation goes on, the neighbour has finished, or has come
+    to the last place of its own transaction. Meetings of one sort follow each other, so that an
+    even share of all has every sort.
     """
     fails = [call for call in reversed([*within_transactions(own)]) if not call.elsewhere]
     there = [call for call in within_transactions(neighbours) if not call.elsewhere][-1:]
@@ -283,15 +288,15 @@ def _rollback(own: Sequence[Call], call: Call) -> Place:
 
 
 def _halfway(own: Sequence[Call], call: Call, neighbours: Call) -> Place:
-    """Return the neighbour's place, counted together with those that the operation has passed: it
-    fails at ``call``.
+    """Return the neighbour's place, counted together with the places that the operation has passed
+    before it fails at ``call``.
     """
     passed = _passed(own, call).count(neighbours.event)
     return Place(neighbours.event, passed + neighbours.index)
 
 
 def meetings_of_tasks(both: Sequence[Call], cancellations: Sequence[Plan]) -> list[MeetingPlan]:
-    """Return the meetings of two tasks: at each place that a clean run of both passes, and at each
+    """Return the meetings of two tasks: one at each place of a clean run of both, and one at each
     await of the first.
     """
     plans = [

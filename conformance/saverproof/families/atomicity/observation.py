@@ -1,4 +1,6 @@
-"""What was seen of a saver in one trial, from the operation to a last look after it was closed."""
+"""The record of one trial: all that was seen of a saver, from the operation to a last look after
+closing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from saverproof.savers.execution.view import Snapshot
 
 
 class OperationEnding(StrEnum):
-    """How the operation ended."""
+    """The ways in which an operation ends."""
 
     RETURNED = "returned"
     RAISED = "raised"
@@ -26,7 +28,7 @@ class OperationEnding(StrEnum):
 
 
 class Viewpoint(StrEnum):
-    """When a look was taken, and by whom."""
+    """The times at which looks are taken, and the savers that take them."""
 
     OWN = "the same saver"
     FRESH = "a fresh saver"
@@ -39,7 +41,7 @@ class Viewpoint(StrEnum):
 
 @dataclass(slots=True)
 class TrialObservation:
-    """What was seen in a trial, filled in as the trial goes on. What was not looked at is None.
+    """The record of a trial, filled in as the trial goes on. A field is None if nobody looked.
 
     ``has_fired`` tells whether the fault fired if the operation never returns. ``problems`` are
     failures of what should have worked, by what was tried. ``hung`` says which call never returned.
@@ -64,12 +66,12 @@ class TrialObservation:
 
     @property
     def returned(self) -> bool:
-        """Whether the operation returned."""
+        """True if the operation returned."""
         return self.ending is OperationEnding.RETURNED
 
     @property
     def said(self) -> str:
-        """How the operation ended, and with which error."""
+        """The ending of the operation in words, with its error."""
         return f"{self.ending} {self.error}".strip()
 
     def ended(self, error: BaseException | None) -> None:

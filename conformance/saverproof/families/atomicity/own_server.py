@@ -1,4 +1,4 @@
-"""Injects faults that strike a whole server, which therefore only one saver may use."""
+"""Injects faults that strike a whole server. Such a server may be used by one saver only."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def own_server(
     *,
     proxied: bool = False,
 ) -> Iterator[list[tuple[FaultSweep, Injection]]]:
-    """Yield the faults for a server of the saver's own. In the block, the bench uses that server.
+    """Use a server of the saver's own in the block, and yield the faults for it.
 
-    If there can be no server of its own, there are no faults, and a note says why. Behind a proxy
-    the server fails over; all other faults are injected without a proxy, which would hide when a
-    server has caught up.
+    If there can be no such server, there are no faults, and a note says why. With ``proxied``, the
+    server is behind a proxy and fails over. All other faults are injected without a proxy, which
+    would hide when a server has caught up.
     """
     kind = bench.target.server
     able = [one for one in sweeps if one.clean is None and not one.scenario.is_setup]
@@ -95,7 +95,7 @@ def _standstills(
 def _failovers(
     able: Sequence[FaultSweep], effort: FaultEffort
 ) -> Iterator[tuple[FaultSweep, Injection]]:
-    """Yield failovers, by turns before an operation and at its last message."""
+    """Yield failovers, alternately before an operation and at its last message."""
     for turn, sweep in enumerate(thinned(able, effort.failovers)):
         places = [*sweep.counted.places.server_deaths(Fault.FAILED_OVER)]
         yield sweep, Injection(places[-(turn % 2)])

@@ -1,6 +1,6 @@
 """Takes an author's steps and invariants in programs with faults.
 
-A rule is taken on two savers, the one that fails and the one beside it: it acts on the saver that
+A rule is taken twice: on the saver that fails, and on the one beside it. It acts on the saver that
 it is given.
 """
 

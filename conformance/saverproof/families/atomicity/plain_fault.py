@@ -12,9 +12,9 @@ class PlainFault:
     ``top`` are lines at the top of the script, ``before`` and ``after`` those around the operation.
     ``call`` is the operation's statement, with ``{call}`` in place of the plain call. ``raises``
     says that the call is expected to raise. ``may_store`` says that the call may be stored although
-    it raises, as what is synced late. ``error`` names what the call may raise. ``uses_store`` says
-    that ``before`` uses the store directly, and may itself fail: tables and files may have other
-    names in the saver's next release.
+    it raises, for instance because it is synced later. ``error`` names what the call may raise.
+    ``uses_store`` says that ``before`` uses the store directly, and may itself fail: tables and
+    files may have other names in the saver's next release.
     """
 
     top: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class PlainFault:
 
 
 def after_passing(passing: int) -> str:
-    """Return the source of a list that says for each coming call, last first, whether it fails:
-    after ``passing`` calls, the next one fails.
+    """Return the source of a list that says for each coming call, the last one first, whether it
+    fails: ``passing`` calls succeed, and the next one fails.
     """
     return f"[True{', False' * passing}]"

@@ -1,4 +1,4 @@
-"""Prepares stores in a known state once, and copies them for each trial."""
+"""Prepares a store in a known state once, and copies it for each trial."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioCalls:
-    """A scenario's calls with settled arguments: they are the same in every trial."""
+    """A scenario's calls with arguments that are settled once, and are the same in every trial."""
 
     start: tuple[SettledCall, ...]
     operation: SettledCall
@@ -122,7 +122,7 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
             shutil.rmtree(workspace.path)
             workspace.path.mkdir(mode=0o700)
         store = PreparedStore(settled, workspace.path, databases)
-        # What is elsewhere is not copied with the files.
+        # Data outside of the folder is not copied with the files.
         elsewhere = target.keeps_elsewhere or ids or _leads_back(workspace.path)
         if elsewhere or not _is_in_its_files(store, workspace, before, bench):
             store = PreparedStore(settled, None, databases)
@@ -130,7 +130,7 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
 
 
 def _leads_back(folder: Path) -> bool:
-    """Return whether a copy of the folder would have links back into the folder."""
+    """Return whether a copy of the folder would contain links into the original."""
     links = (path.readlink() for path in folder.rglob("*") if path.is_symlink())
     return any(link.is_absolute() for link in links)
 
@@ -138,7 +138,7 @@ def _leads_back(folder: Path) -> bool:
 def _is_in_its_files(
     store: PreparedStore, original: Workspace, before: Snapshot, bench: FaultBench
 ) -> bool:
-    """Return whether a saver on a copy of the files shows the same as one on the original.
+    """Return whether a saver on a copy of the files shows the same as the saver on the original.
 
     What was written in the background was perhaps not yet there ``before`` the saver was closed.
     """

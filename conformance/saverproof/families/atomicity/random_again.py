@@ -1,5 +1,5 @@
-"""Repeats a call of a random program after its fault: it must work, and nothing of the failed call
-may be left.
+"""Repeats a call of a random program after its fault. The call must work then, and nothing of the
+failed call may be left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from saverproof.savers.execution.view import Wanted
 
 @dataclass(frozen=True, slots=True)
 class CallAgain:
-    """Repeats one call. ``puts`` are the calls that have put each checkpoint of the program."""
+    """Repeats one call. ``puts`` are the calls that put each checkpoint of the program."""
 
     stores: RandomStores
     wanted: Wanted
@@ -35,7 +35,7 @@ class CallAgain:
     def wrong(
         self, call: SettledCall, expected: Expected, injection: Injection | None
     ) -> FaultVerdict | None:
-        """Make an unrelated write, which must change nothing here, and then the same call, which
+        """Make an unrelated write, which must change nothing here, and then repeat the call, which
         must work now. Return what is wrong.
         """
         stores, unusable = self.stores, unusable_after(injection)
@@ -50,7 +50,7 @@ class CallAgain:
             return broken(late, summary, "what was there before")
         if seen == expected.after:
             if isinstance(call.step, CopyThread):
-                # It is done, and its target holds something now: nobody copies to that again.
+                # The copy is done. Its target now holds something, so it cannot be copied to again.
                 return None
             if (left := self._left_behind(call, expected, injection)) is not None:
                 return left
@@ -67,8 +67,8 @@ class CallAgain:
     def _left_behind(
         self, call: SettledCall, expected: Expected, injection: Injection | None
     ) -> FaultVerdict | None:
-        """Put the checkpoints again that the call has removed, and return what comes back with them
-        and should not. The saver that never fails says what should come back.
+        """Put again the checkpoints that the call has removed. Return what comes back with them
+        although it does not with the saver that never fails.
         """
         stores = self.stores
         removed = sorted(expected.before.keys() - expected.after.keys())

@@ -25,8 +25,8 @@ from saverproof.savers.execution.view import Contents, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a call may show: the state without it, and the state with all of it. ``earlier`` are
-    states before calls that had returned: if one of them is seen again, these calls are lost.
+    """The states that a call may leave: the one without it, and the one with all of it. ``earlier``
+    are states before calls that had returned: if one of them is seen again, these calls are lost.
     """
 
     before: Snapshot
@@ -35,23 +35,21 @@ class Expected:
 
 
 def unusable_after(injection: Injection | None) -> str:
-    """Return the contract that demands that a saver works again after a fault of this kind."""
+    """Return the contract that is broken if a saver does not work after a fault of this kind."""
     if injection is not None and injection.disconnects:
         return LOST_CONNECTION
     return CANCELLED if _cancelled(injection) else USABLE
 
 
 def stored_by(injection: Injection | None) -> str:
-    """Return the contract that demands that a call which returned under a fault of this kind is
+    """Return the contract that is broken if a call returned under a fault of this kind, and is not
     stored.
     """
     return CANCELLED if _cancelled(injection) else SILENT
 
 
 def torn_by(injection: Injection | None) -> str:
-    """Return the contract that demands that a call leaves nothing or everything under a fault of
-    this kind.
-    """
+    """Return the contract that is broken if a call under a fault of this kind is stored in part."""
     if injection is not None and injection.killed:
         return IN_FLIGHT
     return CANCELLED if _cancelled(injection) else WHOLE
@@ -100,10 +98,10 @@ def judged_under_fault(
 
 
 def judged_once_closed(before: Snapshot, seen: Snapshot) -> FaultVerdict | None:
-    """Return the verdict on what a fresh saver shows of a store whose saver lived through faults.
+    """Return the verdict on a store after its saver has lived through faults and was closed.
 
-    ``before`` is what that one showed before it was closed. If nothing of it is missing, what is
-    there besides comes from calls that had failed.
+    ``before`` is what that saver showed last, ``seen`` what a fresh saver shows. If ``seen`` has
+    all of ``before`` and more, the rest comes from calls that had failed.
     """
     if seen == before:
         return None
@@ -118,7 +116,7 @@ def judged_once_closed(before: Snapshot, seen: Snapshot) -> FaultVerdict | None:
 
 
 def _has_all_of(before: Contents | None, seen: Contents | None) -> bool:
-    """Return whether a checkpoint is as it was, but for further pending writes."""
+    """Return whether a checkpoint is as it was, except for further pending writes."""
     if before is None or seen is None:
         return before is None
     writes = seen["writes"]
@@ -127,8 +125,8 @@ def _has_all_of(before: Contents | None, seen: Contents | None) -> bool:
 
 
 def judged_as_read(verdict: FaultVerdict, injection: Injection | None) -> FaultVerdict:
-    """Return the verdict on a call that was a read: it stores nothing, so that whatever differs
-    after it is the saver's own view.
+    """Return the verdict on a call that was a read. It stores nothing, so whatever differs after it
+    is the saver's own view.
     """
     summary = verdict.summary
     if verdict.contract not in (USABLE, LOST_CONNECTION):

@@ -1,6 +1,6 @@
-"""Says which step comes next in a random program, and which steps have a fault.
+"""Decides which step comes next in a random program, and which steps have a fault.
 
-A program is drawn step by step, or is a recorded one that is taken again, in full or in part.
+A program is either drawn step by step, or recorded and taken again, in full or in part.
 """
 
 from __future__ import annotations
@@ -58,57 +58,63 @@ FaultMaker: TypeAlias = Callable[[Random], Injection]
 
 
 def _number(choose: Random) -> int:
-    """Draw the number of a statement: most calls have few, and a batch of a dozen writes may have
-    one for each.
+    """Draw the number of the statement to fail: most calls have few, but a batch of a dozen writes
+    may have one for each write.
     """
     return choose.randint(1, _MOST_PLACES) if choose.random() < 0.8 else choose.randint(9, 16)
 
 
 def statement_fails(choose: Random) -> Injection:
-    """The driver raises instead of running a statement."""
+    """A fault: the driver raises instead of running a statement."""
     return Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, _number(choose))))
 
 
 def early_statement_fails(choose: Random) -> Injection:
-    """The driver raises instead of running one of the first statements, which every call has."""
+    """A fault: the driver raises instead of running one of the first statements, which every call
+    has.
+    """
     return Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, choose.randint(1, 3))))
 
 
 def commit_fails(choose: Random) -> Injection:
-    """The driver raises instead of committing."""
+    """A fault: the driver raises instead of committing."""
     return Injection(Plan(Fault.RAISE, Place(Event.COMMIT, choose.choice((1, 1, 2)))))
 
 
 def call_is_cancelled(choose: Random) -> Injection:
-    """The await is cancelled."""
+    """A fault: the await is cancelled."""
     moment = choose.choice(tuple(Moment))
     return Injection(Plan(Fault.CANCEL, Place(Event.AWAIT, choose.randint(1, 4), moment)))
 
 
 def disk_fails(choose: Random) -> Injection:
-    """The operating system reports an error of the disk."""
+    """A fault: the operating system reports an error of the disk."""
     return Injection(Plan(Fault.IO_ERROR, Place(Event.IO, choose.randint(1, 4))))
 
 
 def disk_is_full(choose: Random) -> Injection:
-    """The operating system reports that there is no room."""
+    """A fault: the operating system reports that there is no room."""
     return Injection(Plan(Fault.IO_FULL, Place(Event.IO, choose.randint(1, 4))))
 
 
 def call_on_a_file_fails(choose: Random) -> Injection:
-    """The operating system ends a call on one of the saver's files with an error, or half done."""
+    """A fault: the operating system ends a call on one of the saver's files with an error, or half
+    done.
+    """
     fault = choose.choice((Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT))
     return Injection(Plan(fault, Place(Event.SYSTEM_CALL, choose.randint(1, _MOST_PLACES))))
 
 
 def message_is_lost(choose: Random) -> Injection:
-    """A message to the server, or its answer, is lost with the connection."""
+    """A fault: a message to the server, or its answer, is lost with the connection."""
     fault = choose.choice((Fault.CONNECTION_RESET, Fault.ANSWER_LOST, Fault.ANSWER_CUT))
     return Injection(Plan(fault, Place(Event.SEND, choose.randint(1, _MOST_MESSAGES))))
 
 
 def engine_refuses(choose: Random) -> Injection:
-    """The database itself refuses a statement: a trigger, an interrupt, another's lock."""
+    """A fault: the database itself refuses a statement, by a trigger, an interrupt or another's
+    lock.
+    """
     fault = choose.choice(_ENGINE)
     row = 1 if fault is Fault.TRIGGER_ABORT else None
     place = Place(Event.ENGINE_STATEMENT, _number(choose), row=row)
@@ -116,19 +122,19 @@ def engine_refuses(choose: Random) -> Injection:
 
 
 def connection_is_lost(choose: Random) -> Injection:
-    """The connections that are open are cut."""
+    """A fault: all open connections are cut."""
     del choose
     return Injection()
 
 
 def process_is_killed(choose: Random) -> Injection:
-    """The process is killed before the call, and the store opened by another."""
+    """A fault: the process is killed before the call, and another one opens the store."""
     del choose
     return KILL
 
 
 def process_is_killed_inside(choose: Random) -> Injection:
-    """The process is killed within the call, and the store opened by another."""
+    """A fault: the process is killed within the call, and another one opens the store."""
     place = Place(Event.STATEMENT, _number(choose))
     return Injection(Plan(Fault.KILL, place), killed=True)
 
@@ -155,8 +161,8 @@ _MOST_MESSAGES = 4
 def in_outage(injection: Injection | None, step: Step) -> bool:
     """Return whether a step is part of an outage.
 
-    On a full disk only steps that add something are. A step that removes something may succeed, so
-    its place among the steps that failed before has to stay the same.
+    On a full disk, only steps that add something are part of it. A step that removes something may
+    succeed, so it must keep its place among the steps that failed before.
     """
     if injection not in OUTAGES.values():
         return False
@@ -165,7 +171,7 @@ def in_outage(injection: Injection | None, step: Step) -> bool:
 
 class DrawnSteps:
     """A random program with faults in its first half. Every third program has an outage near its
-    end, which the next step ends.
+    end; the next step ends the outage.
     """
 
     def __init__(self, choose: Random, theme: Theme, length: int, kinds: tuple[str, ...]) -> None:
@@ -189,7 +195,7 @@ class DrawnSteps:
         return PlannedStep(step, self._fault() if number < self._length // 2 else None)
 
     def _fault(self) -> Injection | None:
-        """Return a fault for every other step."""
+        """Return a fault for about half of the steps, and None for the others."""
         if self._choose.random() < 0.5 or not self._kinds:
             return None
         return self._choose.choice(FAULTS[self._choose.choice(self._kinds)])(self._choose)

@@ -1,4 +1,6 @@
-"""The two stores of a random program: one that fails, and one beside it that never fails."""
+"""Keeps the two stores of a random program: one whose saver fails, and one whose saver never
+does.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ class RandomStores:
         return self.calls.model
 
     def perform(self, driver: ApiDriver, call: SettledCall) -> object:
-        """Make a call. If an author's rule changes the model, it is changed once only."""
+        """Make a call. If it is an author's rule that changes the model, the model is changed only
+        once.
+        """
         if not isinstance(call.step, OwnStep):
             return perform(driver, call)
         assert self.own is not None, "a step that nothing can take is not legal"
@@ -152,7 +156,7 @@ class RandomStores:
 
     @property
     def databases(self) -> list[str]:
-        """The files of the workspace to which the saver has open connections."""
+        """The files of the workspace for which the saver has open connections."""
         injector = self.bench.injector
         if injector.engine_unavailable is not None or self._open is None:
             return []

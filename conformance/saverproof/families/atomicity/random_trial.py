@@ -1,10 +1,11 @@
 """Runs programs in which faults are steps among others.
 
 A second saver, on a workspace of its own, takes the same calls without any fault. After a call that
-failed, the first saver has to show what the second shows without that call, or with it. Then the
-call is made again, and both go on from the same state. A call that fails in an outage waits, for
-both savers, and is made again when the outage is over; a call that succeeds in the outage counts as
-made.
+failed, the first saver has to show what the second shows either without that call or with it. Then
+the call is made again, and both go on from the same state.
+
+If a call fails in an outage, both savers put it off, and make it again when the outage is over. A
+call that succeeds in an outage counts as made.
 """
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ class RandomTrial:
         return violation
 
     def _expected(self, call: SettledCall) -> Expected:
-        """Return what may be seen after a call that the saver beside this one has already taken."""
+        """Return what may be seen after a call. The saver beside this one has already taken the
+        call.
+        """
         after = self._stores.expected(self._wanted)
         # A removal that is done in part may leave what was there once.
         earlier = () if isinstance(call.step, _REMOVALS) else tuple(self._earlier)
@@ -200,8 +203,8 @@ class RandomTrial:
         return self._violation(judged_under_fault(ended, injection, expected, seen, locked=locked))
 
     def _locked(self, ended: TrialObservation) -> bool:
-        """Return whether a failed call keeps others from writing. This is tested before the saver's
-        next call, which may end what it has put off.
+        """Return whether a failed call keeps others from writing. The test comes before the saver's
+        next call, which may end what is left open.
         """
         return ended.fired and self._stores.write_locked
 
@@ -223,7 +226,7 @@ class RandomTrial:
         return None
 
     def _reopened(self) -> ProgramViolation | None:
-        """Return what is wrong once the saver that has lived through the faults was closed."""
+        """Return what is wrong after the saver that has lived through the faults was closed."""
         if not self._faults or not self.bench.target.durable:
             return None
         self.bench.worker.say("opening a fresh saver")
@@ -247,7 +250,7 @@ class RandomTrial:
         return broken(USABLE, "a call fails after the outage", "to work", describe(error))
 
     def _kill(self, injection: Injection) -> ProgramViolation | None:
-        """Go on with a copy of the files as a killed process leaves them."""
+        """Go on with a copy of the files, taken as a killed process leaves them."""
         left = self._stores.workspace.path
         if not self.bench.target.durable or not any(left.iterdir()):
             return None
@@ -261,8 +264,8 @@ class RandomTrial:
     def _kill_inside(
         self, call: SettledCall, plan: Plan, injection: Injection, expected: Expected
     ) -> ProgramViolation | None:
-        """Go on with a copy of the files as a process leaves them that is killed at a place of the
-        call.
+        """Go on with a copy of the files, taken as a process leaves them if it is killed at a place
+        of the call.
         """
         left, fresh = self._stores.workspace.path, self._stores.fresh()
         copied: list[Path] = []

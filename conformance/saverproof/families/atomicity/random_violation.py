@@ -13,8 +13,8 @@ from saverproof.programs.steps.definitions import Program
 
 @dataclass(frozen=True, slots=True)
 class ProgramViolation:
-    """The violation of a random program: its steps, the fault of each step that had one, and the
-    verdict.
+    """The violation that a random program shows: its steps, the fault of each step that had one,
+    and the verdict.
 
     ``databases`` are the SQLite files of the program's store, relative to the workspace. ``hung``
     says that a call never returned, ``closed`` that it shows only once the saver was closed.

@@ -1,4 +1,4 @@
-"""Reads under faults: the stores on which they are made, and what each of them answered."""
+"""Makes reads under faults, and records what each of them answered."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ breach.
 class ReadTrial(FaultTrial):
     """One read under a fault, by a saver that was opened for it.
 
-    ``clean`` is the answer without a fault, if it is known. Where a read has answered otherwise,
-    ``lost`` says that a saver which is opened afterwards does so as well: what should be there is
-    not, because a write was put off until the read, and failed in its place.
+    ``clean`` is the answer without a fault, if it is known. If the read's answer is another one,
+    ``lost`` says whether a saver that is opened afterwards gives a wrong answer as well. In that
+    case a write was put off until the read, and failed.
     """
 
     clean: list[str] | None = None
@@ -114,7 +114,7 @@ class ReadTrial(FaultTrial):
         clean = self.bench.loop.run(count_awaits(operation))
         self.observation.ended(clean.error)
         self.answer = clean.value
-        # What its consumer does between two items is nothing that a read could answer wrongly.
+        # The consumer's own work between two items is nothing that a read could answer wrongly.
         return tuple(plan for plan in clean.plans() if plan.about != BETWEEN_ITEMS)
 
     @property
@@ -137,7 +137,7 @@ class ReadSweep:
     silences: list[Injection]
     """Messages that are never answered, which takes as long as the saver waits."""
     in_files: bool
-    """Whether the store has SQLite files."""
+    """True if the store has SQLite files."""
 
     @classmethod
     def of(cls, bench: FaultBench, scenario: ReadScenario, stack: ExitStack) -> ReadSweep:
@@ -168,7 +168,7 @@ class ReadSweep:
         once += [*_said_otherwise(once, read.places)]
         once += [Injection()] if bench.losing else []
         once += [SESSIONS_ENDED] if bench.server is not None else []
-        # Whoever asks again, some times, is told again.
+        # A saver that asks again gets the same error again.
         onwards = [each for each in lasting(once, ()) if goes_on(each)]
         silences = [each for each in found if each.name == Fault.SILENCE]
         in_files = store.folder is not None and any(sqlite_files(store.folder))
@@ -202,7 +202,7 @@ class ReadSweep:
         except HungError:
             fired = trial.observation.fired or trial.observation.has_fired()
             self.bench.renew()
-            # Whoever waits for a storage that goes on failing may be right to wait.
+            # A saver that waits for a storage which goes on failing may be right to do so.
             waits = goes_on(injection) or injection.name in LASTING
             return ReadAnswer(fired, fired and not waits, "never returned", hung=True)
         observation = trial.observation
@@ -213,14 +213,14 @@ class ReadSweep:
 
 
 def _is_told(injection: Injection) -> bool:
-    """Return whether the saver learns of the failure before it has its answer."""
+    """Return whether the saver is told of the failure before it has its answer."""
     plan = injection.plan
     return plan is not None and plan.fault not in _NOT_TOLD and plan.place.event not in _HARMLESS
 
 
 def _said_otherwise(once: Sequence[Injection], places: Places) -> Iterator[Injection]:
-    """Yield failing statements with the exception of a storage that is busy for too long: a saver
-    may treat it as a case of its own.
+    """Yield the failing statements once more, with the error of a storage that is busy for too
+    long: a saver may treat this error in a special way.
     """
     error = LOCKED if places.statements else TIMEOUT
     for injection in once:

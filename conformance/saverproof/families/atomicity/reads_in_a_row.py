@@ -1,6 +1,6 @@
-"""Runs one saver through many reads that fail: what each of them leaves behind adds up.
+"""Runs one saver through many reads that fail, so that what each of them leaves behind adds up.
 
-No sweep looks at a saver after a read that failed, so that even one such read may show something.
+No sweep looks at a saver after a failed read, so a single failed read may show something here, too.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Sort = tuple[str, str]
 
 
 def reads_in_a_row(bench: FaultBench) -> list[FaultsInARow]:
-    """Return a program for each sort of fault for which a read has a place: it fails in turn at
-    several of these places, and then again and again at one of them.
+    """Return a program for each sort of fault for which a read has a place. A read fails once at
+    each of several places, and then several times at one of them.
 
     Raises:
         UnansweredError: a call does not return although nothing fails.

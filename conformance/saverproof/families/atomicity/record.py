@@ -1,4 +1,6 @@
-"""Adds up the trials of a sweep: verdicts by contract, and the map of all places for the report."""
+"""Adds up the trials of a sweep: the verdicts by contract, and the map of all places for the
+report.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,7 @@ def plainness(injection: Injection | None, contract: str | None) -> tuple[int, .
 
 @dataclass(slots=True)
 class FaultRecord:
-    """The results of all trials, filled in trial by trial, as the tally is."""
+    """The results of all trials. It is filled in trial by trial, like the tally."""
 
     tally: Tally
     points: int = 0
@@ -84,7 +86,7 @@ class FaultRecord:
     found: dict[str, Found] = field(default_factory=dict)
     """Each broken contract, with the plainest trial that shows it."""
     local: bool = True
-    """Whether the saver made nothing but statements of SQLite, or system calls on files."""
+    """True if the saver made nothing but statements of SQLite, or system calls on files."""
     untried: str = ""
     """Why nothing was failed below the saver, if no layer reached it."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -159,7 +161,7 @@ class FaultRecord:
                 self._unfired.setdefault((contract, operation), text)
             return
         self.injected[injection.name] += 1
-        # That what was acknowledged is there, the clean run and the retry show too.
+        # The clean run and the retry also show that acknowledged data is there.
         self._fired |= {(name, operation) for name in (*_judged(injection, observation), SILENT)}
         for contract in _judged(injection, observation):
             if contract not in verdict.unseen:
@@ -212,8 +214,8 @@ class FaultRecord:
         self.injected["of two callers"] += 1
 
     def tried_in_a_row(self, injected: int, demanded: Iterable[str]) -> None:
-        """Add a program most of whose steps failed, and whose saver was used after each, as the
-        contracts ``demanded`` do.
+        """Add a program most of whose steps failed. Its saver was used after each of them, which is
+        evidence for the contracts ``demanded``.
         """
         if injected:
             self.injected["in a row"] += injected
@@ -236,8 +238,8 @@ class FaultRecord:
         keep_plainest(self._operations.setdefault(contract, {}), operation, found)
 
     def shown(self, contract: str) -> list[Found]:
-        """Return the trials of a broken contract to report: one, or one for each operation if each
-        has a flaw of its own.
+        """Return the trials of a broken contract to report: one trial, or one for each operation if
+        each has a flaw of its own.
         """
         if contract not in _BY_OPERATION:
             return [self.found[contract]]

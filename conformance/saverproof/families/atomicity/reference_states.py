@@ -1,4 +1,6 @@
-"""Tells which of the two states of a clean run a look shows: before the operation, or after it."""
+"""Tells which state of the clean runs a look shows: the one before the operation, or the one after
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Group = tuple[str, ...]
 
 
 class ReferenceStates(Flag):
-    """The states of a group of threads; both, if the operation makes no difference there."""
+    """The states that a group of threads may be in. Both apply if the operation makes no difference
+    to the group.
+    """
 
     NEITHER = 0
     BEFORE = 1
@@ -41,8 +45,8 @@ class References:
         return (threads,)
 
     def states(self, snapshot: Snapshot, viewpoint: Viewpoint) -> dict[Group, ReferenceStates]:
-        """Return the state of each group in a look that is comparable with the clean runs' look at
-        ``viewpoint``.
+        """Return the state of each group in a look. The look is comparable with the clean runs'
+        look at ``viewpoint``.
         """
         return {group: self._state(group, snapshot, viewpoint) for group in self.groups}
 
@@ -58,14 +62,17 @@ class References:
         return found
 
     def first(self, viewpoint: Viewpoint) -> Viewpoint:
-        """Return the viewpoint of the clean runs to compare with a look at ``viewpoint`` if nothing
-        was written in between: a fresh saver's if the clean runs have one, else the saver's own.
+        """Return the viewpoint of the clean runs with which to compare a look at ``viewpoint``, if
+        nothing was written in between. It is a fresh saver's viewpoint if the clean runs have one,
+        else the saver's own.
         """
         fresh = self.shows(Viewpoint.FRESH) and viewpoint is not Viewpoint.OWN
         return Viewpoint.FRESH if fresh else Viewpoint.OWN
 
     def differ(self, viewpoint: Viewpoint) -> bool:
-        """Return whether the clean runs show there that the operation makes a difference."""
+        """Return whether the clean runs show at this viewpoint that the operation makes a
+        difference.
+        """
         if not self.shows(viewpoint):
             return False
         seen = self.states(self.after.snapshots[viewpoint], viewpoint)
@@ -89,7 +96,9 @@ class References:
 def apart(
     references: References, snapshot: Snapshot, viewpoint: Viewpoint
 ) -> list[tuple[Key, ReferenceStates]]:
-    """Return the state of each checkpoint that differs between the two clean runs, or from both."""
+    """Return the state of each checkpoint that differs between the two clean runs, or from both of
+    them.
+    """
     before, after = references.before.snapshots[viewpoint], references.after.snapshots[viewpoint]
     keys = sorted(snapshot.by_key.keys() | snapshot.keys() | before.keys() | after.keys())
     found: list[tuple[Key, ReferenceStates]] = []

@@ -1,5 +1,5 @@
-"""Runs one saver through many faults in a row: if each fault leaks something, it runs out in the
-end.
+"""Runs one saver through many faults in a row. If each fault leaks something, the saver runs out of
+it in the end.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _FAILED = (THE_SAME_ID, A_NEW_TASK)
 class FaultsInARow:
     """The steps of a program most of whose steps fail.
 
-    ``least`` is the number of faults from which a violation is told: what a single one leads to may
-    be known from elsewhere.
+    ``least`` is the number of faults that a violation must have followed to be reported: the sweeps
+    may already have found what a single fault leads to.
     """
 
     program: Program
@@ -75,8 +75,8 @@ def faults_in_a_row(bench: FaultBench, sweeps: Iterable[FaultSweep]) -> list[Fau
 
 
 def _passed(bench: FaultBench, number: int) -> Places:
-    """Return the places of a call of a saver that has been used before: its first use may have
-    more.
+    """Return the places of a call on a saver that has been used before: a saver's first call may
+    have more places.
     """
     position = len(_START) + 2 + number
     source = RecordedSteps(_PROGRAM[: position + 1], {}, (THREAD,))
@@ -86,7 +86,9 @@ def _passed(bench: FaultBench, number: int) -> Places:
 
 
 def _step(number: int) -> Step:
-    """Return a call of the same shape as that of the scenario whose turn it is."""
+    """Return the ``number``-th call of a program: a put if the number is even, a batch if it is
+    odd.
+    """
     if number % 2:
         return batch(THREAD, 2, 10 + number, 4)
     return checkpoint(THREAD, 2, 1, run="run-2", seed=100 + number)
@@ -96,9 +98,9 @@ _PROGRAM: Program = (*_START, *(_step(number) for number in range(TIMES)))
 
 
 def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injection]:
-    """Return one fault of each sort, at the second of its places if there are two: at the first,
-    the saver may not have taken anything yet that it could leak. For messages, return the last one,
-    too, which may have a connection of its own.
+    """Return one fault of each sort, at its second place if it has two: before the first one, the
+    saver may not have taken anything yet that it could leak. For messages, add the last place,
+    which may have a connection of its own.
     """
     sorts = sorted_out(injections)
     chosen = {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
@@ -118,7 +120,9 @@ def sorted_out(injections: Iterable[Injection]) -> dict[tuple[str, str], list[In
 
 
 def _whereabouts(plan: Plan) -> str:
-    """Return the places of a saver's at which a fault may leave something else than at others."""
+    """Return the sort of place at which a plan strikes: a fault may leave something else behind
+    there than at other places. Return "" for any other place.
+    """
     if plan.about == BETWEEN_ITEMS:
         return BETWEEN_ITEMS
     return plan.place.event if plan.place.event is Event.COMMIT else ""

@@ -32,6 +32,9 @@ from saverproof_faults.servers import ServerUnavailable
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Replay a recorded fault. Return whether it still breaks the contract.
 
+    If the saver no longer has the recorded place, for instance because it was mended, the same sort
+    of fault is tried at the other places of the operation.
+
     If the saver no longer has the recorded place, because it was mended say, the same sort of fault
     is tried at the other places of the operation.
 

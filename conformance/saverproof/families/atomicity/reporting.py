@@ -29,8 +29,8 @@ def finding(
     """Return a broken contract as a finding of the report; ``shown`` are trials of it, the plainest
     first.
 
-    The finding is about the first trial for which a script could be made, else about the first one.
-    ``likewise`` are other operations that break the contract.
+    The finding is about the first trial for which a script could be made. If there is none, it is
+    about the first one. ``likewise`` are other operations that break the contract.
     """
     statement = contract(str(shown[0].verdict.contract)).statement
     found, text = shown[0], ""

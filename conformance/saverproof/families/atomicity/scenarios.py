@@ -22,7 +22,7 @@ class FaultScenario:
     step: steps.Step
     needs: frozenset[str] = frozenset()
     closed: bool = False
-    """Whether the saver is closed before anybody looks, since it writes after it has returned."""
+    """True if the saver is closed before anybody looks, since it writes after it has returned."""
 
     @property
     def operation(self) -> str:
@@ -36,17 +36,17 @@ class FaultScenario:
 
     @property
     def is_setup(self) -> bool:
-        """Whether opening the saver is itself the operation."""
+        """True if opening the saver is itself the operation."""
         return isinstance(self.step, steps.SetUp)
 
     @property
     def makes_the_store(self) -> bool:
-        """Whether nobody has ever opened a saver on the store."""
+        """True if nobody has ever opened a saver on the store."""
         return self.is_setup and not self.start
 
     @property
     def thread_by_thread(self) -> bool:
-        """Whether each thread is judged by itself."""
+        """True if each thread is judged by itself."""
         return isinstance(self.step, steps.Prune | steps.DeleteForRuns)
 
     @property

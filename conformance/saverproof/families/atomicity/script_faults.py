@@ -38,7 +38,7 @@ from saverproof_faults.standalone import source
 def plain_faults(
     injection: Injection, places: Places, database: str, step: object
 ) -> Iterator[PlainFault]:
-    """Yield plain ways to make the same thing fail in a store that holds nothing else, the plainest
+    """Yield plain ways to make the same call fail in a store that holds nothing else, the plainest
     first.
 
     ``database`` is the file of the store, "" where none is known: then faults that change the file
@@ -113,8 +113,8 @@ _CANCELLED = PlainFault(
 
 
 def _refusing(number: int) -> PlainFault:
-    """Return a fault: a serializer that refuses one value, as it refuses types that it does not
-    know.
+    """Return a fault: a serializer that refuses one value in the way in which it refuses unknown
+    types.
     """
     return PlainFault(
         top=(

@@ -60,8 +60,8 @@ def before_operation(plan: Plan) -> PlainFault:
 
 
 def _death(fault: Fault) -> tuple[tuple[str, ...], Callable[..., object], Callable[..., object]]:
-    """Return a server's death for a script: the lines at its top, those that kill the server, and
-    those that say which server.
+    """Return a server's death for a script: the lines at the script's top, the lines that kill the
+    server, and those that choose the server.
     """
     if fault is Fault.SERVER_KILLED:
         return (_importing(killing, ready, restart),), restart, killing
@@ -114,8 +114,8 @@ def losing_message(plan: Plan) -> Iterator[PlainFault]:
 
 
 def failing_calls(plan: Plan, places: Places) -> Iterator[PlainFault]:
-    """Yield faults of the system call with that number, then of the call with that number among
-    those of its kind: in a new store, fewer calls come before it.
+    """Yield a fault of the system call with the plan's number, and then one of the call with that
+    number among calls of its kind. In a script's new store, fewer calls come before it.
     """
     yield _failing_call(plan, plan.place.index, "")
     before = places.system_calls[: plan.place.index]

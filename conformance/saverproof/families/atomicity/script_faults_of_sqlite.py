@@ -36,8 +36,8 @@ def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
 
 
 def row_trigger(plan: Plan, places: Places, where: str) -> PlainFault | None:
-    """Return a fault by a trigger that lets as many rows of the table be written as the plan
-    does.
+    """Return a fault by a trigger that fires after as many rows of the table as the plan lets
+    through.
     """
     if plan.fault is not Fault.TRIGGER_ABORT:
         return None

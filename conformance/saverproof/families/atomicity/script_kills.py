@@ -1,4 +1,4 @@
-"""Writes standalone scripts of programs whose last step is killed, in a process of its own."""
+"""Writes standalone scripts that kill the process of a program within its last step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kill_reproducer(target: Target, violation: ProgramViolation, api: str, own: 
     methods = replace(methods, own=own.functions)
     also = WATCHED if any(isinstance(step, OwnStep) for step in program) else ()
     try:
-        # A script of its own for each, since what it writes is noted in what wrote it.
+        # Each needs a writer of its own, which follows what its script has stored.
         texts = [
             KillScript(opening, program, api, target.name, methods, also, removed(program)).killed(
                 contract, death, last, done

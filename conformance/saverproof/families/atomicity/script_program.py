@@ -1,4 +1,4 @@
-"""Writes standalone scripts of any program with faults, as long as the program makes them.
+"""Writes standalone scripts of any program with faults; they are as long as the program.
 
 The program runs twice, on a store of its own each time, the second time with its faults. After each
 step the two runs must show the same. Only after a call that failed may the second run be one step
@@ -81,7 +81,7 @@ def _ways(faults: Sequence[Sequence[PlainFault]]) -> Iterator[tuple[PlainFault, 
 @dataclass(slots=True)
 class _Body:
     """Writes the function that uses the saver. ``behind`` are the numbers of the states that may
-    lack the call which has just failed.
+    lack the call that has just failed.
     """
 
     writer: ScriptWriter
@@ -136,8 +136,8 @@ class _Body:
         self._show()
 
     def _put_back(self, gone: Program) -> None:
-        """Write lines that put removed checkpoints again, if nothing of the thread is left, and see
-        what comes back with them.
+        """Write lines that put removed checkpoints again, if nothing of the thread is left, and
+        look at what comes back with them.
         """
         if not gone or self.contract not in (WHOLE, CANCELLED):
             return
@@ -152,7 +152,7 @@ class _Body:
         self._states += 1
 
     def _make_waiting(self) -> None:
-        """Write the calls again that failed in the outage, which is now over."""
+        """Write once more the calls that failed in the outage, which is now over."""
         if self._waiting:
             self.lines += self._waiting
             self._waiting = []
@@ -163,7 +163,9 @@ class _Body:
         self._states += 1
 
     def script_lines(self, program: Program, opening: Opening) -> list[str]:
-        """Return the functions, and the comparison of the run with faults and the run without."""
+        """Return the functions of the script, and the lines that compare the run with faults with
+        the run without.
+        """
         writer, calls = self.writer, self.writer.calls
         shown = self._shown(program)
         running = opening.opened([f"expected = {calls.wait}run(saver, path, False)"])
@@ -198,7 +200,7 @@ class _Body:
         writer = self.writer
         threads = dict.fromkeys(getattr(step, "thread", "") for step in program)
         if any(isinstance(step, OwnStep) for step in program):
-            # An author's rule may act on any.
+            # An author's rule may act on any thread.
             threads |= dict.fromkeys(WATCHED)
         listings = [f"*{writer.listing(writer.config(thread))}" for thread in threads if thread]
         return [
@@ -214,7 +216,7 @@ class _Body:
 
 
 def made(fault: PlainFault) -> list[str]:
-    """Return the lines that make the fault. If these fail, the script says that it cannot
+    """Return the lines that make the fault. If they raise, the script says that it cannot
     decide.
     """
     if not fault.uses_store:

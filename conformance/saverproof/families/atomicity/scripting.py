@@ -62,7 +62,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
 
 
 def database_of(found: Found) -> str:
-    """Return the file of the store's first database; "" if there is none."""
+    """Return the file of the store's first database; "" if the store has no database."""
     return next(iter(found.sweep.store.databases), "")
 
 
@@ -109,7 +109,7 @@ class _Body:
         operation = [line.format(call=call, coroutine=coroutine) for line in fault.call]
         unusable = contract in (USABLE, LOST_CONNECTION)
         used = unusable or (contract == CANCELLED and outcome != "torn")
-        # What a saver puts off until it is first used is not to fail in the operation's place.
+        # Work that a saver puts off until its first use must not fail instead of the operation.
         noted = [listing] if unusable else [f"before, failed = {listing}, True"]
         if fault.raises:
             # A mended saver may return where this one failed, and fail where this one returned.
@@ -132,13 +132,13 @@ class _Body:
             then = [*(_working(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
         then += _complaint(wrong)
-        # What keeps nothing shows nothing to another saver, whether it is right or wrong.
+        # A saver that keeps nothing shows nothing to another one, whether it is right or wrong.
         again = self.durable
         return [*self._opened(first), *self._opened(then)] if again else self._opened(first + then)
 
     def _opening_fails(self, first: list[str]) -> list[str]:
-        """Return lines that make the store, if it is to exist, and then try in vain to open the
-        saver on it.
+        """Return lines that try in vain to open the saver. Before that they make the store, if it
+        is to exist already.
         """
         listing = self._listing(self.scenario.threads[0])
         unusable = self.verdict.contract in (USABLE, LOST_CONNECTION)
@@ -180,7 +180,7 @@ def _working(lines: list[str]) -> list[str]:
 
 
 def other_commits(database: str) -> list[str]:
-    """Return lines in which another connection commits, which fails if a lock was left."""
+    """Return lines in which another connection commits. They raise if a lock was left."""
     if not database:
         return []
     path = f"path + {quoted('/' + database)}"

@@ -1,4 +1,4 @@
-"""Makes a saver's server fail: at writes, by ended sessions, by standing still, or by a kill."""
+"""Makes a saver's server fail: it refuses writes, ends sessions, stands still, or is killed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _BEAT_S = 0.5
 
 @dataclass(slots=True)
 class ServerWrites:
-    """What a server wrote, how it can be made to fail there, and whether it fails for all who use
-    it; or why its writes were not seen.
+    """The writes of a server, how it can be made to fail at them, and whether it then fails for all
+    who use it. If the writes were not seen, the reason.
     """
 
     rows: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class ServerWrites:
 
 
 class FailingServer:
-    """Counts and fails the writes in one workspace after the other.
+    """Counts the writes in one workspace after another, and makes them fail.
 
     ``files`` are the held system calls, if there are any; ``caller`` is the thread that calls the
     saver.
@@ -106,7 +106,9 @@ class FailingServer:
             raise NotSettled(str(problem)) from problem
 
     def disarm(self) -> None:
-        """Undo what was done to the server: nobody waits any more for the call that it was for."""
+        """Undo what was done to the server, because nobody waits any more for the call that it was
+        done for.
+        """
         undo, self._undo = self._undo, lambda: None
         with suppress(ServerError):
             undo()
@@ -134,7 +136,7 @@ class FailingServer:
 
     @contextmanager
     def _standing_still(self, plan: Plan) -> Iterator[None]:
-        """Stop the server in the block, until the operation has ended, or only waits."""
+        """Stop the server in the block, until the operation has ended or does nothing but wait."""
         worker = self._caller.worker
         with closing(self._lease()) as lease:
             self._undo = lambda: self._beside(Lease.thaw)
@@ -187,6 +189,8 @@ class FailingServer:
         return Lease(self._address, WantedPlace(name=self._workspace.name))
 
     def _beside(self, deed: Callable[[Lease], object]) -> None:
-        """Do the deed with a new lease, as another thread may hang with its own."""
+        """Do something to the server with a lease of its own: another thread may hang while it uses
+        this one's lease.
+        """
         with closing(self._lease()) as lease:
             deed(lease)

@@ -56,7 +56,7 @@ def shortened(bench: FaultBench, found: Found, stack: ExitStack, budget: Budget)
                 try:
                     sweep = bench.on_worker(count)
                 except UnansweredError:
-                    # What is left of another trial may hold this one up: none is to follow.
+                    # Something left by this trial may block the next one, so no trial may follow.
                     bench.renew()
                     return [found]
                 if sweep.clean is None:

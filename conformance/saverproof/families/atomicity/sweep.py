@@ -48,17 +48,17 @@ _OF_OPERATIONS = frozenset({WHOLE, LATE, USABLE, LOST_CONNECTION, PREVIOUS, CANC
 
 @dataclass(slots=True)
 class CleanRun:
-    """What the operation passed in its clean run."""
+    """The places that an operation passed in a run without faults."""
 
     places: Places = field(default_factory=Places)
     cancellations: tuple[Plan, ...] = ()
     values: int = 0
     changes: bool = False
-    """Whether a layer saw the operation change files."""
+    """True if a layer saw the operation change files."""
     leaves_all: bool = False
-    """Whether the operation returned, and was seen to change no file and to tell no server."""
+    """True if the operation returned, and was seen to change no file and to tell no server."""
     unseen: bool = False
-    """Whether files changed, although no layer saw a call that changed them."""
+    """True if files changed, although no layer saw a call that changed them."""
     unseen_writes: str = ""
     """Why it is not known what a server wrote."""
 
@@ -95,7 +95,7 @@ class FaultSweep:
         try:
             self.bench.on_worker(partial(self.inject, injection, observation))
         except UnansweredError as problem:
-            # What was given up may come back yet, and is not to be heard any more.
+            # A call that was given up may still come back, and must then change nothing here.
             observation = replace(observation, fired=observation.fired or observation.has_fired())
             self.bench.renew()
             if not isinstance(problem, HungError):
@@ -173,8 +173,9 @@ def swept(
 
 
 def swept_later(sweep: FaultSweep, stack: ExitStack) -> FaultSweep | None:
-    """Prepare the same scenario for a saver that writes after the operation has returned: it is
-    closed before anyone looks, and can fail until then. Return None if it writes nothing then.
+    """Prepare the same scenario for a saver that still writes after the operation has returned. The
+    saver is closed before anyone looks, and can fail until then. Return None if it writes nothing
+    then.
 
     Raises:
         NoCleanRunError: the scenario does not work without faults.
@@ -228,8 +229,8 @@ def _count(trial: FaultTrial, counted: CleanRun) -> None:
 
 
 def _count_values(trial: FaultTrial, counted: CleanRun) -> None:
-    """Count the serialized values in a run of its own: with an unknown serializer, a saver may do
-    other things.
+    """Count the serialized values in a separate run: with another serializer, a saver may do other
+    things.
     """
     with serializing(trial.driver.saver, 0) as serializer:
         trial.observation.ended(call_quietly(trial.operation))
@@ -253,8 +254,8 @@ _UNSEEN = broken(
 
 
 def _of_later(verdict: FaultVerdict) -> FaultVerdict:
-    """Return the verdict on an operation and the closing of its saver, which may fail as well: all
-    that counts is whether something is lost that was acknowledged.
+    """Return the verdict on an operation together with the closing of its saver. Either may raise;
+    the verdict is only about acknowledged data that is lost.
     """
     if verdict.contract == SILENT or verdict.outcome == "not-fired":
         return verdict
@@ -262,8 +263,8 @@ def _of_later(verdict: FaultVerdict) -> FaultVerdict:
 
 
 def _unstored(references: References, judge: FaultJudge) -> FaultVerdict | None:
-    """Return the verdict on a clean run whose operation returned while others do not see its
-    effect: no fault is needed.
+    """Return the verdict on a clean run whose operation returned, but others do not see its effect.
+    That is a flaw even without a fault.
     """
     after = references.after
     own, fresh = after.snapshots.get(Viewpoint.OWN), after.snapshots.get(Viewpoint.FRESH)

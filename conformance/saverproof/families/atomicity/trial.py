@@ -25,7 +25,7 @@ from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, 
 _SOON_S = 2.0
 """Seconds within which a write in the background ends, which takes some milliseconds."""
 Wrong = Callable[[TrialObservation], bool]
-"""Whether what was seen so far is enough to say that something is wrong."""
+"""True if what was seen so far is enough to say that something is wrong."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class FaultTrial:
     observation: TrialObservation
     wrong: Wrong = lambda _: False
     reference: bool = False
-    """Whether other trials are compared with this one, so that no look may be left out."""
+    """True if other trials are compared with this one, so that no look may be left out."""
     answer: object = None
     """What the last call answered."""
     _driver: ApiDriver | None = None
@@ -52,7 +52,7 @@ class FaultTrial:
 
     @property
     def is_setup(self) -> bool:
-        """Whether opening the saver is itself the operation."""
+        """True if opening the saver is itself the operation."""
         return self.scenario.is_setup
 
     def run(self, operate: Callable[[FaultTrial], None]) -> TrialObservation:
@@ -72,7 +72,7 @@ class FaultTrial:
         return observation
 
     def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, OutsideView]:
-        """Open the saver, unless the opening is what fails, and read the store as it is."""
+        """Open the saver, unless the opening is what is to fail, and read the store as it is."""
         bench = self.bench
         self._stack, self._workspace = stack, workspace
         if bench.server is not None:
@@ -82,7 +82,7 @@ class FaultTrial:
             driver = self.driver
             if self.store.folder is None:
                 made(driver, self.store.settled.start)
-            # Whatever a saver puts off until it is first used is not to count as the operation's.
+            # Work that a saver puts off until its first use must not count as the operation's.
             snapshot(driver, Wanted(self.store.keys[:1]))
         elif self.store.folder is None and not self.scenario.makes_the_store:
             with opened(bench.target, workspace, bench.loop) as saver:
@@ -140,8 +140,8 @@ class FaultTrial:
             self.bench.seconds += time.perf_counter() - started
 
     def settle(self) -> None:
-        """Wait until work that the saver handed to threads is done; one that writes later is
-        closed.
+        """Wait until the work that the saver handed to threads is done. A saver that writes later
+        is closed.
         """
         self._drain()
         if self.scenario.closed:
@@ -191,11 +191,12 @@ class FaultTrial:
         self._use(settled.puts)
 
     def _look_freshly(self, workspace: Workspace) -> None:
-        """Have another saver look and write. If that would show nothing new, another connection
-        commits instead.
+        """Let another saver look and write. If that would show nothing new, let another connection
+        commit instead.
 
-        It would show nothing new if no table has changed and no transaction is open: the store is
-        then as in the clean runs before the operation, and a fresh saver's look at it is known.
+        It would show nothing new if no table has changed and no transaction is open. The store is
+        then as in the clean runs before the operation, and it is known what a fresh saver sees
+        there.
         """
         observation, settled = self.observation, self.store.settled
         known = self._paths and observation.changed == () and not observation.transactions
@@ -243,7 +244,7 @@ class FaultTrial:
     def _freshly(
         self, workspace: Workspace, wanted: Wanted, then: tuple[SettledCall, ...]
     ) -> Snapshot:
-        """Return what a saver sees that is opened now. That saver also makes the calls ``then``."""
+        """Return what a newly opened saver sees. That saver also makes the calls ``then``."""
         bench = self.bench
         if not bench.target.durable:
             return Snapshot()
@@ -275,8 +276,8 @@ class FaultTrial:
 
     @property
     def _keys(self) -> tuple[Key, ...]:
-        """The checkpoints to read, the latest ones first, as an application asks for those after a
-        failure.
+        """The checkpoints to read. The latest ones come first: an application asks for those after
+        a failure.
         """
         return (*self.store.latest, *self.store.keys)
 
@@ -290,11 +291,11 @@ class FaultTrial:
 
     @property
     def _left(self) -> Wanted:
-        """Return what is left once the saver was closed, also of what was written last."""
+        """Return what is left after the saver was closed, including what was written last."""
         return Wanted(self.store.latest, (*self._threads, UNRELATED), self._among_all)
 
     @property
     def _among_all(self) -> bool:
-        """Whether the store holds nothing but the data of its own workspace."""
+        """True if the store holds nothing but the data of its own workspace."""
         ref = self.bench.target.ref
         return ref is None or not ref.shares_store

@@ -71,7 +71,7 @@ def _unlike_in_listing(look: Snapshot) -> dict[Key, str]:
 
 def _among_all(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
     """Yield the checkpoints that list(None) shows and their thread's listing does not, or the other
-    way round. Those of which that is so in a clean run are left out.
+    way round. Checkpoints for which this is also so in a clean run are left out.
     """
     usual = _unlike_in_all(before) | _unlike_in_all(after)
     for key in sorted(k for k in _unlike_in_all(snapshot) - usual if not is_latest(k)):

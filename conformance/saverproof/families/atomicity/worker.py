@@ -1,6 +1,4 @@
-"""Runs the thread in which the saver is called, and which can be given up if a call never
-returns.
-"""
+"""Runs the thread in which the saver is called. It can be given up if a call never returns."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ class SlowError(UnansweredError):
 
 
 class AbandonedError(BaseException):
-    """Ends the work of a worker that was given up, should its call return after all."""
+    """The end of the work of a worker that was given up, if its call returns after all."""
 
 
 class Worker:
@@ -64,7 +62,7 @@ class Worker:
 
     @property
     def is_here(self) -> bool:
-        """Whether the current thread is the worker's own."""
+        """True if the current thread is the worker's own."""
         return threading.current_thread() is self._thread
 
     def _serve(self) -> None:
@@ -134,16 +132,16 @@ class Worker:
             raise SlowError(f"{self._stage}: no answer in {LIMIT_S:g} s, but something still moves")
 
     def close(self) -> None:
-        """End the thread; a thread that hangs ends with the process.
+        """End the thread. A thread that hangs ends with the process.
 
-        A worker that was given up may still be running, and must not be heard in what comes next.
+        A worker that was given up may still be running. It must not disturb what comes next.
         """
         self._work.put(None)
         self._thread.join(self.patience_s if self.abandoned else None)
 
 
 def any_left() -> bool:
-    """Return whether a worker that was given up still waits for its call of the saver."""
+    """Return whether a worker that was given up still waits for its call of the saver to return."""
     return any(thread.name == NAME for thread in threading.enumerate())
 
 
