@@ -1,4 +1,4 @@
-"""Runs programs in processes of their own for one target, and has other processes look at the
+"""Runs programs of one target in processes of their own, and lets other processes look at the
 stores.
 """
 
@@ -65,8 +65,8 @@ _MOST_RECOVERIES = 16
 
 @dataclass(slots=True)
 class KillBench:
-    """A target, and the process from which the processes of trials are forked; ``stores`` is the
-    folder of the trials' stores.
+    """A target, the process from which the trials' processes are forked, and ``stores``, the folder
+    of the trials' stores.
     """
 
     plan: ItemPlan
@@ -88,12 +88,12 @@ class KillBench:
 
     @property
     def slow(self) -> bool:
-        """Whether each process is a fresh interpreter."""
+        """True if each process is a fresh interpreter."""
         return self.harness.reason is not None
 
     @property
     def deadline_s(self) -> float:
-        """How many seconds a process may take."""
+        """The seconds that a process may take."""
         return DEADLINE_S / _KNOWN_TO_HANG if self.hangs else DEADLINE_S
 
     @contextmanager
@@ -138,10 +138,11 @@ class KillBench:
         return KilledRun(workload.program, tuple(value["states"])), value["versions"]
 
     def compared(self, workload: Workload, run: KilledRun, versions: list[Any]) -> KilledRun:
-        """Correct a clean run by what other processes see. If the run's own saver still showed an
-        old state, the other processes' view is taken. What comes back after removals is added.
-        Other processes look at the store after every number of operations, each time on a new
-        store.
+        """Correct a clean run by what other processes see.
+
+        They look at the store after every number of operations, each time on a new store. Where the
+        run's own saver still showed an old state, their view is taken. What comes back after
+        removals is added.
         """
         ends = range(len(workload.program) + 1)
         shorter = [replace(workload, program=workload.program[:end]) for end in ends]
@@ -194,8 +195,8 @@ class KillBench:
 
     @contextmanager
     def server_for(self, place: KillPlace) -> Iterator[None]:
-        """Use a server of the kit's own for the stores of a block, if a server is to be killed at
-        the place.
+        """Use a server of the kit's own for the stores of a block, if the place says that a server
+        is killed.
 
         Raises:
             ServerUnavailable: no server can be killed.
@@ -209,7 +210,7 @@ class KillBench:
 
     def _tell_server(self, stores: Sequence[dict[str, Any]], *, killed: bool) -> None:
         """Tell the server that processes have died: it is killed as well, or ends the sessions that
-        they left open, so that no look races with it.
+        they left open. Otherwise the looks that follow might meet a session that is still ending.
         """
         kind = self.target.server
         if kind is None:
@@ -280,8 +281,8 @@ class KillBench:
     def killed_beside(
         self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
     ) -> tuple[TrialResult, TrialResult]:
-        """Run the program in a process that dies at a place, with a second process at work on the
-        same store, which goes on. Both must be able to open the store.
+        """Run the program in a process that dies at a place, beside a second process on the same
+        store that goes on. Both must be able to open the store.
         """
         self.kills += 1
         given = {**arguments, "kill": encode(place), "insist": True}
@@ -319,9 +320,8 @@ class KillBench:
         return self._looked([stores])
 
     def _looked(self, shares: Sequence[Sequence[dict[str, Any]]]) -> list[View | None]:
-        """Return what other processes see of these stores: one process looks at each group of
-        stores. If a store ends the process, each store of its group is looked at by a process of
-        its own.
+        """Return what other processes see of these stores. One process looks at each group; if a
+        store ends it, each store of the group is looked at by a process of its own.
         """
         if self.hangs_too_often or max(map(len, shares), default=0) < 2:
             return [self._looked_alone(store) for share in shares for store in share]
@@ -334,7 +334,7 @@ class KillBench:
         ]
 
     def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
-        """Return what one process saw of these stores. If a store ended the process, look at each
+        """Return what one process saw of these stores. If that process has ended, look at each
         store in a process of its own.
         """
         if view.value is None:
@@ -355,7 +355,7 @@ class KillBench:
 
 
 def kill_at(place: KillPlace) -> KillAt:
-    """Return how the harness kills at a place: mostly the process kills itself."""
+    """Return how the harness kills at a place: usually the process kills itself."""
     if place.kind is PlaceKind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)

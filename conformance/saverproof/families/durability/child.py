@@ -67,7 +67,7 @@ def settled(driver: ApiDriver, arguments: Arguments) -> tuple[tuple[SettledCall,
 
 
 def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """Make a clean run. Gives the versions, what is shown after each operation, and every place
+    """Make a clean run. Return the versions, what is shown after each operation, and every place
     passed.
     """
     kind = PlaceKind(arguments["kind"])
@@ -83,15 +83,15 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def shown_facts(driver: ApiDriver, threads: Sequence[str]) -> ShownFacts:
-    """Return what a saver shows of each of these threads. If no others use the store, add the
-    listing of all threads.
+    """Return what a saver shows of each of these threads. If nobody else uses the store, the
+    listing of all threads is added.
     """
     shown = listed_facts(driver, threads)
     return shown if driver.ids else shown | facts_among_all(driver, threads)
 
 
 def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """Make a clean run. Gives what the saver shows before and after each operation."""
+    """Make a clean run. Return what the saver shows before and after each operation."""
     threads = arguments["threads"]
     with saver_for(arguments) as (driver, _):
         calls, versions = settled(driver, arguments)
@@ -140,7 +140,7 @@ def call_all(
     insist: bool = False,
 ) -> None:
     """Make the calls, and mark when each begins and returns. With ``insist``, a call that raises is
-    repeated for a while.
+    repeated for some time.
     """
     for number, call in enumerate(calls):
         begin(number)
@@ -151,7 +151,7 @@ def call_all(
 
 
 def _insistently(driver: ApiDriver, call: SettledCall) -> None:
-    """Repeat a call until it returns: two writers may lock each other out, which is not judged
+    """Repeat a call until it returns. Two writers may lock each other out, which is not judged
     here.
     """
     deadline = time.monotonic() + _PATIENCE_S
@@ -168,8 +168,8 @@ def _insistently(driver: ApiDriver, call: SettledCall) -> None:
 
 
 def survive(acks: Acks, arguments: Arguments) -> str | None:
-    """Run the program of a second process, whose last calls come after the first process has died.
-    Gives the error, if any.
+    """Run the program of a second process. Its last calls come after the first process has died.
+    Return the error, if any.
     """
     with saver_for(arguments) as (driver, _):
         calls, _ = settled(driver, arguments)
@@ -189,12 +189,12 @@ def survive(acks: Acks, arguments: Arguments) -> str | None:
 def look(arguments: Arguments) -> dict[str, Any]:
     """Open the store again, read it, check it, and write to it.
 
-    Gives what is "shown". If the arguments name an operation that it ``goes_on_with``, that is
-    called as well, and what is shown then is "continued". If they name a position that has
-    ``removed`` checkpoints, the missing ones are put again ("put_again"): "back" are the facts
-    about writes that are shown then, and "refused" is the error of a put. ``first_answer_ms`` is
-    the time from the beginning to the first answer. An error stands under "opening", "reading",
-    "integrity" or "writing", and ends the look.
+    Return what is "shown". The arguments may name an operation that the look ``goes_on_with``: it
+    is then called, and "continued" is what is shown after it. They may name a position that has
+    ``removed`` checkpoints: the missing ones are then put again ("put_again"). In that case "back"
+    are the facts about writes that are shown then, and "refused" is the error of a put.
+    ``first_answer_ms`` is the time from the beginning to the first answer. An error stands under
+    "opening", "reading", "integrity" or "writing", and ends the look.
     """
     began = time.perf_counter()
     seen: dict[str, Any] = {"shown": {}}
@@ -228,8 +228,8 @@ def look(arguments: Arguments) -> dict[str, Any]:
 
 
 def _put_again(driver: ApiDriver, arguments: Arguments, shown: ShownFacts) -> dict[str, Any]:
-    """Put each missing checkpoint again that was put before the removal, by its last put. Return
-    which puts were made, the facts about their writes that are shown then, and an error, if any.
+    """Put again each missing checkpoint that was put before the removal, by its last put. Return
+    which puts were made, the facts about their writes that are then shown, and an error, if any.
     """
     calls, _ = settled(driver, arguments)
     there = {parts_of(name)[:3] for name in shown}

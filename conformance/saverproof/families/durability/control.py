@@ -1,5 +1,5 @@
-"""Corrects what a clean run shows by what other processes see of the same run, before a kill is
-blamed.
+"""Corrects a clean run by what other processes see of it, before a kill is blamed for a
+difference.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def up_to_date(
     """Return what has to be there after each operation of a program.
 
     This is what the saver of the run showed (``own``). Where that saver still shows an old state,
-    it is what other processes see (``elsewhere``): a saver with a stale cache would otherwise be
-    accused of having lost what is new. What only that saver shows stays in: it may never have been
-    stored, or was lost when the saver was closed.
+    it is what other processes see (``elsewhere``). Otherwise a saver with a stale cache would be
+    accused of having lost what is new. What only the run's own saver shows stays in: it may never
+    have been stored, or was lost when the saver was closed.
     """
     removing = [isinstance(step, _REMOVING) for step in program]
     states = []
@@ -34,7 +34,7 @@ def up_to_date(
             )
             changed = _last_change(theirs)
             removed = changed > 0 and removing[changed - 1]
-            # What the saver has shown before, and others are shown again, is no news to it.
+            # A state that this saver has shown before is no news, even if others see it now.
             news = removed or theirs[-1] not in mine
             if news and _shows_what_was(mine, theirs):
                 state.pop(name, None)
@@ -44,7 +44,7 @@ def up_to_date(
 
 
 def _shows_what_was(mine: Sequence[str | None], theirs: Sequence[str | None]) -> bool:
-    """Return whether a fact's last value is one that other processes saw earlier."""
+    """Return whether a fact's last value is one that other processes saw at an earlier time."""
     now = mine[-1]
     if now == theirs[-1]:
         return False

@@ -1,4 +1,4 @@
-"""How many processes each profile kills. Trials are counted, not timed."""
+"""The number of processes that each profile kills. Trials are counted, not timed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ ALL_SYNCS = sys.maxsize
 
 @dataclass(frozen=True, slots=True)
 class KillEffort:
-    """How many trials of each sort are made through one API.
+    """The number of trials of each sort that are made through one API.
 
     ``swept`` trials are at places of the fixed programs, ``drawn`` at places of ``programs`` random
-    ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a second process at
-    work, and ``servers`` with the server killed as well. ``afresh`` of them are looked at by a
-    fresh interpreter. ``images`` are the disks of power cuts, ``syncs`` the syncs that fail, one in
-    each further run, and ``disks`` the disks of each such run. ``graphs`` are the kills of running
-    graphs. ``recoveries`` are the kills after which the processes that open the store are killed as
-    well.
+    ones of ``length`` steps, and ``instants`` at random instants. ``beside`` trials have a second
+    process at work, and in ``servers`` trials the server is killed as well. ``afresh`` of them are
+    looked at by a fresh interpreter. ``images`` are the disks of power cuts, ``syncs`` the syncs
+    that fail, one in each further run, and ``disks`` the disks of each such run. ``graphs`` are the
+    kills of running graphs. ``recoveries`` are the kills after which the processes that open the
+    store are killed as well.
     """
 
     swept: int

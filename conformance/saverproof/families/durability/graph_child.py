@@ -1,4 +1,4 @@
-"""Runs in the processes of graphs that are killed, and in those that resume the graphs."""
+"""Runs in the processes of graphs that are killed, and of those that resume them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def run(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 def resume(arguments: Arguments) -> dict[str, Any]:
     """Resume a scenario whose process was killed, and play it to its end.
 
-    A step of which something is stored is resumed with None; an update is over by then. Any other
-    step is taken again.
+    If something of the interrupted step is stored, the step is resumed with None. If the step is an
+    update, it is over then. Otherwise the step is taken again.
     """
     folder = Path(arguments["notes"])
     _, program = program_of(arguments["scenario"])
@@ -93,7 +93,7 @@ def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> 
 
 
 def _promised(observation: Observation) -> Any:
-    """Return the part of an observation that must be the same after a kill.
+    """Return the part of an observation that a kill must not change.
 
     The results of a step's tasks are saved in the background, and are not needed once the next
     checkpoint is saved: so a history may lack them.
@@ -107,7 +107,7 @@ def _promised(observation: Observation) -> Any:
 
 
 def _left(arguments: Arguments, program: Program, latest: str | None) -> Program:
-    """Return the steps of a program that are left when its process was killed."""
+    """Return the steps of a program that were left when its process was killed."""
     operations, begun = read_log(Path(arguments["notes"], OPERATIONS))
     if not begun:
         return program

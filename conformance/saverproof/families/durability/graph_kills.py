@@ -1,4 +1,4 @@
-"""Kills graphs while they run, has another process resume them, and compares with a run without a
+"""Kills graphs while they run, lets another process resume them, and compares with a run without a
 kill.
 """
 
@@ -85,7 +85,8 @@ class Resuming:
                 self.on_kill()
 
     def kill_again(self, scenario: GraphScenario, mode: str, place: int) -> int:
-        """Kill the graph at a moment of its run and, if that shows nothing, at each other moment.
+        """Kill the graph at one moment of its run. If that shows nothing, kill it at each other
+        moment.
 
         A graph's threads never pass the same moments twice in the same order. Returns the number of
         moments.
@@ -149,7 +150,7 @@ class Resuming:
             shutil.rmtree(notes)
 
     def _killed(self, show: Show, places: Sequence[int]) -> list[Resumed]:
-        """Kill the graph at each of these places, and have other processes resume it."""
+        """Kill the graph at each of these places, and let other processes resume it."""
         with ExitStack() as stack:
             trials = [
                 (place, stack.enter_context(self._trial(show.scenario, show.mode)))
@@ -185,8 +186,8 @@ class Resuming:
             ]
 
     def _resumed(self, each: Sequence[dict[str, Any]]) -> list[View]:
-        """Return the results of resuming these graphs. The first few are resumed in a fresh
-        interpreter.
+        """Return the results of resuming these graphs. A fresh interpreter resumes the first
+        few.
         """
         harness, body = self.bench.harness, graph_child.resume
         fresh = each[: max(0, self.afresh - self._kills)]
@@ -217,7 +218,7 @@ class Resuming:
             tally.give_up(NO_RERUN, "no graph that was resumed ran to its end", RESUME)
         outcome = KillOutcome.WHOLE if difference is None and rerun is None else KillOutcome.LOST
         self.record.killed_graph(f"graph: {resumed.show.scenario.name}", outcome)
-        # What a node does twice changes the state as well: one flaw, one contract.
+        # A node that runs twice changes the state as well. Blame one contract for one flaw.
         if rerun is not None:
             self._find(
                 NO_RERUN,

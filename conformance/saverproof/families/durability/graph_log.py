@@ -52,7 +52,9 @@ class GraphCall:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A step that began. ``latest`` is the id of the newest checkpoint at that moment, or None."""
+    """A step that has begun. ``latest`` is the id of the newest checkpoint at that moment, or
+    None.
+    """
 
     step: int
     latest: str | None

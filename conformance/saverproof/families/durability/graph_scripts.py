@@ -1,5 +1,5 @@
-"""Writes standalone scripts that kill a process in which a graph runs, and resume the graph in
-another.
+"""Writes standalone scripts that kill the process of a running graph, and resume the graph in
+another one.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def graph_reproducer(
     place: int,
     left: Program,
 ) -> str:
-    """Return the source of a script that was run and complained, or "".
+    """Return the source of a script that was run and complained; "" if none did.
 
-    The process dies at the ``place``-th moment, before or after a put or put_writes; ``left`` are
+    The process dies at the ``place``-th moment, before or after a put or put_writes. ``left`` are
     the steps of the process that resumes.
     """
     opening = opening_of(target)
@@ -71,7 +71,7 @@ def graph_reproducer(
     if opening is None or opening.drop or not simple:
         return ""
     text = _Script(opening, api, scenario, mode, contract).text(target.name, place, left)
-    # Which of two calls that are made side by side comes first is a matter of flaky.
+    # Which of two calls made side by side comes first is left to chance (see ``flaky``).
     return tried_often(text, contract)
 
 

@@ -41,10 +41,10 @@ def resumable(scenario: GraphScenario, mode: str) -> bool:
     """Return whether LangGraph lets a run of a scenario in a durability mode be killed at any
     moment.
 
-    At the end of a run in mode "exit", writes to a delta channel are put on the stub of a
-    checkpoint, if there is no other, and the real checkpoint is put after it
-    (``langgraph.pregel._loop.PregelLoop._put_exit_delta_writes``). A kill between the two leaves an
-    acknowledged checkpoint from which no run can go on.
+    In mode "exit" it does not if the graph has a delta channel. At the end of such a run, the
+    writes to the channel are put on a stub of a checkpoint if there is no other one, and the real
+    checkpoint comes after that (``langgraph.pregel._loop.PregelLoop._put_exit_delta_writes``). A
+    kill between the two leaves an acknowledged checkpoint from which no run can go on.
     """
     return mode != "exit" or DELTA not in scenario.wants
 
@@ -91,7 +91,7 @@ class Resumed:
 
     @property
     def finished(self) -> bool:
-        """Whether the resumed graph ran to its end, right or wrong."""
+        """True if the resumed graph ran to its end, with a right or a wrong result."""
         return self.view.value is not None and not raised(self.view.value["seen"])
 
     def difference(self) -> tuple[str, str, str] | None:
@@ -107,7 +107,8 @@ class Resumed:
         return None
 
     def rerun(self) -> GraphCall | None:
-        """Return the first write of a task that ran again although it was finished before the kill.
+        """Return the first write of a task that was finished before the kill, and ran again. Return
+        None if there is none.
 
         A task was finished if its writes and the put of its checkpoint were acknowledged. A task
         with a graph inside, or one that was interrupted or failed, does not count.

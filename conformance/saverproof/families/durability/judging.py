@@ -1,4 +1,4 @@
-"""Judges what a killed process has left of its operations: plain data in, plain data out."""
+"""Judges what is left of the operations of a killed process: plain data in, plain data out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REMOVALS = (DeleteThread, DeleteForRuns, Prune)
 
 
 class KillOutcome(StrEnum):
-    """The fate of the operation in flight, or a worse flaw."""
+    """The outcomes for the operation in flight, and for worse flaws."""
 
     WHOLE = "whole"
     ABSENT = "absent"
@@ -45,7 +45,7 @@ class LeftBehind:
 
     @classmethod
     def of(cls, seen: Mapping[str, Any]) -> Self:
-        """Return the result from a look that was told which operation had ``removed``
+        """Return the result, from a look that was told which operation had ``removed``
         checkpoints.
         """
         return cls(frozenset(seen["back"]), seen["refused"])
@@ -74,7 +74,7 @@ class KilledRun:
         return position < len(self.program) and isinstance(self.program[position], REMOVALS)
 
     def revealed_after(self, done: int) -> ShownFacts:
-        """Return the early writes that the operation at position ``done`` makes visible: they were
+        """Return the early writes that the operation at position ``done`` makes visible. They were
         stored before their checkpoint.
         """
         if done >= len(self.program) or not isinstance(self.program[done], Put):
@@ -108,7 +108,7 @@ class KillVerdict:
 
     @property
     def kept(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return self.outcome in (KillOutcome.WHOLE, KillOutcome.ABSENT)
 
 
@@ -148,8 +148,10 @@ def judge_revealed(run: KilledRun, acknowledged: int, shown: ShownFacts) -> Kill
 
 
 def judge_put_again(run: KilledRun, acknowledged: int, found: LeftBehind) -> KillVerdict:
-    """Judge whether a removal in flight, which seems to be done, has left writes behind that come
-    back with their checkpoints. What also comes back after a removal without a kill is not counted.
+    """Judge whether a removal in flight has left writes behind, although it seems to be done. They
+    show when their checkpoints are put again.
+
+    What also comes back after a removal without a kill is not counted.
     """
     known = run.left.get(acknowledged, LeftBehind())
     back = tuple(sorted(found.writes - known.writes))
@@ -179,9 +181,11 @@ def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tu
 
 
 def _replaced_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:
-    """Return the facts that changed, if all are about what the put or batch in flight replaces. A
-    saver that deletes the old data first seems to lose acknowledged operations, but it is the
-    operation in flight that is torn.
+    """Return the facts that changed, if all of them are about what the put or batch in flight
+    replaces.
+
+    A saver that deletes the old data first seems to lose acknowledged operations. In fact the
+    operation in flight is torn.
     """
     step, before = run.program[acknowledged], run.states[acknowledged]
     if not isinstance(step, Put | PutWrites):
@@ -204,8 +208,9 @@ def _is_about(name: str, step: Put | PutWrites, place: tuple[str, str, str]) -> 
 
 
 def _whole_by_thread(run: KilledRun, acknowledged: int, shown: ShownFacts) -> bool:
-    """Return whether a change of many threads is done in some threads, and not begun in all others.
-    No thread is damaged by this, and the caller knows that the change did not return.
+    """Return whether a change of many threads is done in some of them, and not begun in all others.
+
+    No thread is damaged then, and the caller knows that the change did not return.
     """
     if not isinstance(run.program[acknowledged], DeleteForRuns | Prune):
         return False
@@ -303,8 +308,8 @@ class _Sorting:
         return KillVerdict(KillOutcome.WHOLE if self.new else KillOutcome.ABSENT)
 
     def _settle_revealed(self) -> None:
-        """Remove early writes from the lost facts if the put in flight, which makes them visible,
-        was not stored.
+        """Take early writes off the lost facts if the put in flight was not stored: only that put
+        makes them visible.
         """
         if not self.new:
             hidden = [name for name in self.lost if self._hidden(name)]

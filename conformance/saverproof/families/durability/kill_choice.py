@@ -1,4 +1,4 @@
-"""Chooses the places at which a program is killed, where there are too many for all of them.
+"""Chooses the places at which a program is killed, if there are too many to try all.
 
 Each operation is killed right after each of its commits, between two commits, after its last
 action, and after it has returned. The remaining kills are spread over the kinds of operations and
@@ -25,7 +25,7 @@ _SURE_SHARE = 2 / 3
 
 
 class KillPhase(StrEnum):
-    """How far an operation has come."""
+    """The phases of an operation, from its beginning until after its return."""
 
     BEFORE_FIRST = "before the first statement"
     BETWEEN = "between statements"
@@ -54,7 +54,7 @@ _SAVING_FILES = ("sync ", "rename ")
 
 @dataclass(frozen=True, slots=True)
 class PhasedPlace:
-    """A place, the operation that is under way there, and how far it has come.
+    """A place, the operation that is under way there, and the phase of that operation.
 
     ``replacing`` says that the operation stores again what is already there.
     """
@@ -124,7 +124,7 @@ def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
 
 
 def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
-    """Return the positions in the list at which something has just been committed."""
+    """Return the positions in the list at which a commit has just ended."""
     ends: list[int] = []
     committing = False
     for number, place in enumerate(places):

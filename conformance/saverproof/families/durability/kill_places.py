@@ -1,4 +1,4 @@
-"""Says where a process is killed, as data and in words. A kill can be replayed from it."""
+"""Says where a process is killed, as data and in words. A kill can be replayed from the data."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ class KillPlace:
 
     @property
     def sort(self) -> str:
-        """The kind of the kill, as reports count kills."""
+        """The kind of kill under which reports count the kill."""
         if self.again:
             return "recovery"
         return "server" if self.server else self.kind.value
 
     @property
     def inside(self) -> bool:
-        """Whether the place lies within an operation, as far as is known before the run."""
+        """True if the place lies within an operation, as far as is known before the run."""
         beside = (PlaceKind.ACKNOWLEDGED, PlaceKind.INSTANT)
         return self.kind not in beside and self.operation > OPENING
 
     def describe(self) -> str:
-        """Describe the place within the operation, as part of a sentence."""
+        """Describe the place within its operation, as a part of a sentence."""
         server = ", and the server with it" if self.server else ""
         again = ", and each that opened the store again one place later" if self.again else ""
         return f"{self._where()}{server}{again}"

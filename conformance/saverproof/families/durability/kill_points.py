@@ -1,4 +1,4 @@
-"""Counts the places that a process passes, and kills the process at one of them, from inside."""
+"""Counts the places that a process passes, and kills the process at one of them from inside."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def unavailable(kind: PlaceKind) -> str | None:
 
 
 def places(kind: PlaceKind, folder: str, place: KillPlace | None, acks: Acks) -> PlaceWatch:
-    """Return a watch for places of a kind: it dies at ``place``, or counts all places if that is
-    None.
+    """Return a watch for places of a kind. It dies at ``place``; without one it counts all
+    places.
     """
     match kind:
         case PlaceKind.STATEMENT:
@@ -52,7 +52,7 @@ def places(kind: PlaceKind, folder: str, place: KillPlace | None, acks: Acks) ->
         case PlaceKind.CALL:
             return _Calls(place, acks.reached)
         case _:
-            # Those that the program itself marks, and kills from outside.
+            # The remaining kinds: marks of the program itself, and kills from outside.
             return PlaceWatch(None)
 
 
@@ -85,7 +85,7 @@ class _Statements(PlaceWatch):
 
 
 class _PlaceListener(Listener):
-    """Turns the events that it hears into places."""
+    """Turns SQLite's events into places."""
 
     ends = True
 
@@ -158,7 +158,7 @@ _CHANGING = frozenset(
 
 
 class _Calls(PlaceWatch):
-    """Watches calls of C functions that change files or talk to sockets, in every thread."""
+    """Watches, in every thread, calls of C functions that change files or talk to sockets."""
 
     def __enter__(self) -> Self:
         threading.setprofile(self._note)
@@ -196,7 +196,7 @@ def changes(function: Any) -> bool:
 
 
 def _wakes_a_loop(frame: FrameType) -> bool:
-    """Return whether an event loop calls its own wake-up, which changes nothing outside of the
+    """Return whether an event loop makes its own wake-up call, which changes nothing outside the
     loop.
     """
     code = frame.f_code

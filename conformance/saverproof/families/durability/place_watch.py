@@ -1,4 +1,4 @@
-"""The common base of all that count the places of a process."""
+"""The common base class of all watches that count the places of a process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ Die = Callable[[], object]
 
 
 class PlaceWatch:
-    """Watches the process for places of one kind; this base class sees none. Enter it before the
-    saver is opened. Without a ``place`` to die at, all passed places are in ``found`` at the end.
+    """Watches the process for places of one kind; this base class sees none.
+
+    Enter it before the saver is opened. Without a ``place`` to die at, all places that were passed
+    are in ``found`` at the end.
     """
 
     def __init__(self, place: KillPlace | None, die: Die = lambda: None) -> None:

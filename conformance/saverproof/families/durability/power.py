@@ -1,4 +1,4 @@
-"""Cuts the power: records one run, and judges every disk that a power cut may leave, or a fair
+"""Cuts the power: records one run, and judges all disks that a power cut may leave, or an even
 share of them.
 """
 
@@ -89,7 +89,7 @@ class Power:
     recorder: str = SQLITE
     """The name of the recorder in scripts."""
     beside: bool = False
-    """Whether files were written beside a database, which the recorder of SQLite does not see."""
+    """True if files were written beside a database, which the recorder of SQLite does not see."""
     places: int = 0
     """The syncs of the run that could fail."""
     failed: int = 0
@@ -114,7 +114,7 @@ class Power:
 
     @property
     def images(self) -> int:
-        """How many disks of power cuts were judged."""
+        """The number of disks of power cuts that were judged."""
         return self.disks.images + self.failing.images
 
     def failing_in(self, workload: Workload, each: int, only: int = 0) -> Power:
@@ -132,8 +132,8 @@ class Power:
             self.unseen = str(problem)[:900]
 
     def _record_and_judge(self, run: KilledRun, versions: list[Any]) -> None:
-        """Record and judge with the first recorder, of those that know most, that sees the saver
-        write.
+        """Record and judge with the first recorder that sees the saver write; recorders that know
+        more come first.
         """
         reasons: list[str] = []
         for recorder, body, why in (
@@ -152,8 +152,8 @@ class Power:
         self.unseen = "; ".join(reasons)
 
     def _others_may_see_more(self, why: str | None) -> bool:
-        """Return whether another recorder may see more: this one was not available, or saw only a
-        part of the files.
+        """Return whether another recorder may see more, because this one was not available or saw
+        only some of the files.
         """
         return self.unseen in (why, NOT_SQLITE) or self.beside
 
@@ -226,7 +226,7 @@ class Power:
     def _fail_syncs(
         self, run: KilledRun, versions: list[Any], body: Body, recording: Recording
     ) -> None:
-        """Repeat the run with a failing sync, one in each run."""
+        """Repeat the run several times, each time with one failing sync."""
         if not self.syncs or self.bench.hangs_too_often:
             return
         if self.disks.flaws:
@@ -250,7 +250,7 @@ class Power:
             self.notes.append(f"not judged: {count_of(count, 'run')} with a failed sync ({why})")
 
     def _chosen(self, run: KilledRun, places: list[SyncPlace]) -> list[SyncPlace]:
-        """Return a share of the syncs that can fail, with first one of each file and kind of
+        """Return a share of the syncs that can fail. It begins with one of each file and kind of
         operation.
         """
         if self.only:
@@ -271,7 +271,7 @@ class Power:
         result, recording = self._played(body, versions, failed_sync=number)
         self.hung += result.died_by is DiedBy.DEADLINE
         if recording is None:
-            # Whoever ends its process keeps what it says, and the recording ends with it.
+            # A process that ends too early gives no recording.
             self.unjudged[result.ending()] += 1
             return
         # Files may have other names in each run, and threads other turns.

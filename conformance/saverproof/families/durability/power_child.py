@@ -1,4 +1,4 @@
-"""Runs in the process whose I/O is recorded, and in those that open the images of its disk."""
+"""Runs in the process whose I/O is recorded, and in the processes that open images of its disk."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """Run the program, with the saver closed and opened again in the middle, and record all I/O.
 
-    The recording goes to the file that the arguments name. Gives the settings of the connections,
+    The recording goes to the file that the arguments name. Return the settings of the connections,
     the files that the recording does not explain, and the errors of calls whose sync failed.
     """
     folder = arguments["path"]
@@ -52,10 +52,10 @@ def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 
 def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
-    """Do the same as :func:`record` by the system calls on the store's files, whichever library
-    makes them.
+    """Do the same as :func:`record`, but record the system calls on the store's files, whichever
+    library makes them.
 
-    Gives also which writes could be missed, and which files cannot be put on a disk. Raises
+    Return also which writes could be missed, and which files cannot be put on a disk. Raises
     RuntimeError in a process with threads, which cannot be covered.
     """
     if threads() > 1:
@@ -106,7 +106,7 @@ def _run(
 
 @dataclass(slots=True)
 class _Playing:
-    """Plays a program half by half. A call's number is removed from its half when the call
+    """Plays a program in two halves. A call's number is removed from its half when the call
     returns.
     """
 

@@ -1,4 +1,4 @@
-"""Opens disks, and compares what their stores show with what may be there."""
+"""Opens disks, and compares what their stores show with what they may hold."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Disks:
     done.
     """
     deadly: bool = False
-    """Whether a disk killed the process that opened its store, as SIGBUS does."""
+    """True if a disk killed the process that opened its store, as SIGBUS does."""
 
     def judge(
         self,
@@ -98,7 +98,7 @@ class Disks:
             self.opening += not image.started
             flaw = _flaw_in(self.compared or run, image, seen, missing, failed)
             if self.compared is None and (flaw.lost or flaw.outcome in WRONG):
-                # Nothing is blamed on a power cut that is so without one.
+                # A power cut is not blamed for anything that is also wrong without one.
                 self.compared = self.bench.compared(self.workload, run, versions)
                 flaw = _flaw_in(self.compared, image, seen, missing, failed)
             self.counts[flaw.outcome] += 1

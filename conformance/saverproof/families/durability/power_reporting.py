@@ -94,7 +94,7 @@ def _finding(power: Power, contract: str, flaw: WrongImage) -> Finding:
 
 
 def _told(power: Power, flaw: WrongImage) -> Iterator[str]:
-    """Yield, in words, what was done up to the power cut."""
+    """Yield, in words, what was done before the power cut."""
     failed = flaw.failed
     where = failed.place.operation if failed is not None else None
     begun = len(flaw.image.started)
@@ -138,8 +138,8 @@ def _summary(power: Power, contract: str, flaw: WrongImage) -> str:
 
 
 def _observed(power: Power, flaw: WrongImage) -> str:
-    """Return what is wrong, and the missing syncs: those of the first lost operation, or else
-    all.
+    """Return what is wrong, and the missing syncs: those of the first lost operation, or all if
+    there is no such operation.
     """
     at = flaw.lost[:1] or tuple(flaw.missing)
     missing = [str(sync) for number in at for sync in flaw.missing.get(number, ())]

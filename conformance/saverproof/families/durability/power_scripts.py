@@ -42,7 +42,7 @@ def power_reproducer(
 ) -> str:
     """Return the source of a script that was run and complained; "" if no short run shows the flaw.
 
-    ``recorder`` is the class that records; ``deadly`` says that a disk may kill the process that
+    ``recorder`` is the class that records. ``deadly`` says that a disk may kill the process that
     opens it.
     """
     opening = opening_of(target)

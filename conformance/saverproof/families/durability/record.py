@@ -92,8 +92,8 @@ class KillTrial:
 
     @property
     def _asked(self) -> tuple[str, ...]:
-        """The contracts that the trial judged: which ones depends on whether operations were
-        acknowledged, and whether one was in flight.
+        """The contracts that the trial judged. They depend on whether operations were acknowledged,
+        and whether one was in flight.
         """
         found = [SURVIVES] if self.acknowledged else []
         found += [ATOMIC] if self.flying else []
@@ -129,7 +129,7 @@ class KillRecord:
     places: Counter[str] = field(default_factory=Counter)
     """How many places the fixed programs have, by operation."""
     below: bool = False
-    """Whether some places of kills are inside requests of the saver to its database, its files or
+    """True if some places of kills are inside requests of the saver to its database, its files or
     its server.
     """
     _given_up: Counter[str] = field(default_factory=Counter)
@@ -143,7 +143,9 @@ class KillRecord:
     _detail: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
 
     def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
-        """Note that no more trials are made because processes hung: no contract counts as held."""
+        """Note that no more trials are made because processes hung. These contracts then do not
+        count as held.
+        """
         if REOPENS in self.found:
             why = "kills left a store at which processes hang, and no more were tried"
             self.tally.hide(contracts, hidden(why, REOPENS), [REOPENS])
@@ -226,7 +228,7 @@ class KillRecord:
 
     def _mark(self, run: KilledRun, place: KillPlace) -> None:
         for number, fixed in enumerate(self._fixed):
-            # What it has to show may have been compared since.
+            # The clean run may have been corrected since then.
             if run.program is fixed.program and place.kind is not PlaceKind.INSTANT:
                 killed = self._killed.setdefault(operation_at(place, run.program), set())
                 killed.add((number, place))

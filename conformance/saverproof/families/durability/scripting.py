@@ -1,4 +1,4 @@
-"""Writes standalone scripts that kill a process of their own, and look at what it has left."""
+"""Writes standalone scripts that kill a process, and look at what it has left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the shortest run that shows the same flaw."""
+"""Finds the shortest run that shows the same flaw as a longer one."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ SMALL: tuple[Program, ...] = (
 
 
 def shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTrial]:
-    """Return trials of the shortest run that break the same contract; the trial itself if none
-    does.
+    """Return trials of the shortest run that break the same contract. If no shorter run does,
+    return the trial itself.
     """
     budget = sweep.record.tally.budget
     if trial.beside or sweep.bench.hangs_too_often or not budget.has_room(share=SHORTENED_WITHIN):
@@ -90,7 +90,7 @@ def _last(program: Program) -> str:
 def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
     """Return the places in the run's last operation, and after it."""
     last = len(subject.workload.program) - 1
-    # What a put would show is lost before it is called.
+    # The loss that a put would show happens before the put is called.
     least = last - 1 if trial.continued else last
     first = OPENING if trial.place.operation == OPENING else last
     kinds = {trial.place.kind}
@@ -109,7 +109,7 @@ def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
 def _shown(
     sweep: KillSweep, subject: Subject, contract: str, places: list[KillPlace]
 ) -> Iterator[KillTrial]:
-    """Yield those kills of a run that break the contract."""
+    """Yield the kills of a run that break the contract."""
     count = 0
     for place in places:
         found = sweep.again(subject, place)

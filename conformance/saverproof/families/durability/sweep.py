@@ -1,4 +1,4 @@
-"""Kills processes at every place, or at a fair share of them, and judges what they leave."""
+"""Kills processes at all places, or at an even share of them, and judges what they leave."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ class KillSweep:
         return [(subject, phased_place.place) for subject, phased_place in taken]
 
     def _recoveries(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
-        """Yield places that leave something to recover: the middles of writes and of commits. Those
-        of one kind come first, since most savers store everything in one way.
+        """Yield places after which something has to be recovered: the middles of writes and of
+        commits. Places of one kind come first, since most savers store everything in one way.
         """
         inside = [
             (subject, replace(place, again=True))
@@ -150,8 +150,8 @@ class KillSweep:
         return choose.sample(torn, min(len(torn), self.effort.recoveries))
 
     def _after_early_writes(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
-        """Return a place after all early writes of a checkpoint, and before the checkpoint: one
-        such place is never left out.
+        """Return a place after all early writes of a checkpoint and before its put. One such place
+        is always tried.
         """
         found = [
             (subject, KillPlace(PlaceKind.ACKNOWLEDGED, done - 1))
@@ -221,7 +221,7 @@ class KillSweep:
         return controlled(self.bench, subject, partial(trial_of, subject, place, result, view))
 
     def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
-        """Return whether the process ended before the kill, in another way than by returning."""
+        """Return whether the process ended before the kill by something other than returning."""
         if result.died_by in (DiedBy.KILL, DiedBy.FINISHED):
             return False
         why = f"{result.ending()}, before it could be killed {place.describe()}"
@@ -294,7 +294,7 @@ class KillSweep:
 
 
 def _worth_a_kill(places: Sequence[KillPlace]) -> Iterator[KillPlace]:
-    """Return the places of I/O, without most of a long row of writes to one file."""
+    """Return the places of I/O. Of a long row of writes to one file, only a few are kept."""
     for _, group in groupby(places, key=lambda place: place.operation):
         same = [*group]
         numbers = io_to_fail([place.about for place in same])

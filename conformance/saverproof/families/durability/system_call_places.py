@@ -1,5 +1,5 @@
 """Counts places at system calls on a store's files, and at messages to its server. A process that
-is forked from this one kills it there.
+is forked from this one kills it at a place.
 """
 
 from __future__ import annotations

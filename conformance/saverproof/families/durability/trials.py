@@ -1,4 +1,4 @@
-"""Makes trials of the results of kills and of the looks after them."""
+"""Makes trials out of the results of kills and of the looks after them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Subject:
     versions: list[Any]
     places: list[KillPlace] = field(default_factory=list)
     compared: bool = False
-    """Whether ``run`` was corrected by what other processes see of it."""
+    """True if ``run`` was corrected by what other processes see of it."""
 
 
 def looked_for(subject: Subject, result: TrialResult) -> dict[str, int]:
-    """Return what a look needs to know beside the store: the put that makes early writes visible,
-    or the removal in flight, whose remains show when its checkpoints are put again.
+    """Return what a look needs to know besides the store: the put that makes early writes visible,
+    or the removal in flight. What the removal left shows when its checkpoints are put again.
     """
     done = len(result.acknowledged)
     if result.in_flight and subject.run.removes(done):
@@ -91,8 +91,8 @@ def trial_of(
 
 
 def controlled(bench: KillBench, subject: Subject, tell: Callable[[], KillTrial]) -> KillTrial:
-    """Return the trial that ``tell`` makes. If it blames the kill, the clean run is first
-    corrected, once, by what other processes see of it, and ``tell`` is called again.
+    """Return the trial that ``tell`` makes. If it blames the kill, the clean run is corrected by
+    what other processes see of it, once, and ``tell`` is called again.
     """
     trial = tell()
     if subject.compared or not ({*trial.blamed} - {REOPENS} or trial.put_again):
@@ -128,8 +128,8 @@ def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: V
 def _judged(
     subject: Subject, acknowledged: int, flying: bool, view: View, trouble: str
 ) -> tuple[KillVerdict, bool]:
-    """Return the verdict, and whether a store that cannot be used still showed all that it
-    should.
+    """Return the verdict, and whether a store that cannot be used nevertheless showed everything
+    that it should.
     """
     shown = None if view.value is None or _unread(view.value) else view.value["shown"]
     verdict = KillVerdict(KillOutcome.UNOPENED)

@@ -109,7 +109,7 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
 
 
 def drawn(seed: str, able: Collection[str], length: int) -> Workload:
-    """A random program."""
+    """Return a random program."""
     weights: dict[Maker, int] = {
         checkpoints.put: 6,
         checkpoints.put_again: 1,
@@ -135,8 +135,8 @@ def drawn(seed: str, able: Collection[str], length: int) -> Workload:
 
 
 def _older(step: steps.Step, model: Model) -> bool:
-    """Return whether a step concerns an older checkpoint, which a saver of only the newest need not
-    store.
+    """Return whether a step is about an older checkpoint. A saver that keeps only the newest need
+    not store such a checkpoint.
     """
     if not isinstance(step, steps.Put | steps.PutWrites):
         return False
@@ -145,8 +145,8 @@ def _older(step: steps.Step, model: Model) -> bool:
 
 
 def survivors(prefix: str) -> tuple[Workload, int]:
-    """Return the program of a second process, and how many of its last steps come only after the
-    first process has died.
+    """Return the program of a second process, and the number of its last steps that come only after
+    the first process has died.
     """
     before: list[steps.Step] = [checkpoint("s", 1)]
     for number in range(1, 5):
