@@ -1,4 +1,6 @@
-"""Finds the contract to blame for a breach, by running the program without some of its parts."""
+"""Finds the contract to blame for a breach, by running the program again without some of its
+parts.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,11 @@ the whole store after each step costs the square of the steps.
 
 @dataclass(slots=True)
 class Blaming:
-    """A search that runs programs again to find the contract to blame, among those ``wanted``.
+    """A search for the contract to blame for a breach, among those ``wanted``. It runs programs
+    again.
 
     ``found`` has the first violation of each contract. Breaches that ``diagnosis`` predicts are
-    settled: only the others are looked into.
+    settled; only the others are looked into.
     """
 
     trials: Trials
@@ -50,7 +53,7 @@ class Blaming:
     questions.
     """
     _answered_right: dict[str, bool] = field(default_factory=dict)
-    """Whether the saver answered the program of a mistake right, by the mistake's name."""
+    """True if the saver answered the program of a mistake right, by the mistake's name."""
 
     def __post_init__(self) -> None:
         self.diagnosis = Diagnosis(Predictor(self.trials), self._may_be_made)
@@ -72,10 +75,11 @@ class Blaming:
         return self._culprit(program, breach)
 
     def _shown_without(self, program: Program, breach: Breach) -> str:
-        """Return the contract to which the difference after an author's rule belongs in the program
-        without that rule; "" if it is gone.
+        """Return the contract that the same difference breaks when the steps of an author's rule
+        are taken out of the program; "" if the difference is gone then.
 
-        All that is stored is read after a rule, so that differences are found that are older.
+        The whole store is read after a rule, which may show a difference that is older than the
+        rule.
         """
         others = [step for step in program if not _is_of_rule(step, breach.contract)]
         # All but the position of the step after which it was seen.
@@ -86,8 +90,8 @@ class Blaming:
         return next((each.contract for each in alike), "")
 
     def _own_behind(self, program: Program, breach: Breach) -> str:
-        """Return the contract of the author's rule without whose steps the breach is gone, or
-        "".
+        """Return the contract of an author's rule if the breach is gone without the rule's steps;
+        "" if there is no such rule.
         """
         for contract in dict.fromkeys(s.contract for s in program if isinstance(s, OwnStep)):
             others = [step for step in program if not _is_of_rule(step, contract)]
@@ -100,8 +104,9 @@ class Blaming:
 
         If there is no such feature, return the breach's own contract. If a simpler program shows
         the same kind of difference and another contract is blamed there, go on with the simpler
-        program and that contract. A feature says nothing if the very write that is wrong is wrong
-        without it as well, and only as a known mistake predicts: that one may do it here, too.
+        program and that contract. A feature is passed over if, without it, the same write is still
+        wrong in the way that a known mistake predicts: that mistake may be behind the breach here,
+        too.
         """
         contract, kind, seen = breach.contract, kind_of(breach), breach
         asked: list[Feature] = []
@@ -132,7 +137,7 @@ class Blaming:
         kinds = REFUSED if kind in REFUSED else {kind}
         left = self._left(run)
         if breach.difference.kind is WRITE_VALUE:
-            # Another value of the same write is no matter of order; one write in the place of
+            # Another value of the same write is not a matter of order; one write in the place of
             # another may be.
             left = [b for b in left if b.difference.kind is not WRITE_ORDER]
         return [b for b in left if b.contract == breach.contract or kind_of(b) in kinds]
@@ -162,8 +167,8 @@ class Blaming:
         return run
 
     def _may_be_made(self, mistake: Mistake) -> bool:
-        """Return whether the saver may make a mistake: it does not if it answers the program right
-        that is known to show it.
+        """Return whether the saver may make a mistake. It does not if it answers right the program
+        that is known to show the mistake.
         """
         if mistake.name not in self._answered_right:
             known = programs().get(mistake.name)
@@ -174,11 +179,12 @@ class Blaming:
     def _attempt(
         self, name: str, rewritten: Callable[[Program], Program] = tuple
     ) -> Callable[[Program], Program | None]:
-        """Return a function that runs a program, cut to its first breach of contract ``name``.
+        """Return a function that runs a program, and returns its part up to the first breach of
+        contract ``name``.
 
-        It gives the program up to that breach, or None if there is no breach. ``rewritten`` is
-        applied to the program first. As soon as one long program has shown the breach by its own
-        reads, no other long program is looked at after every step.
+        The function returns None if there is no such breach. ``rewritten`` is applied to the
+        program first. Once one long program has shown the breach by its own reads, no other long
+        program is looked at after every step.
         """
         shows_by_itself = False
 
@@ -203,8 +209,8 @@ class Blaming:
         attempt: Callable[[Program], Program | None],
         most_steps: int = MOST_STEPS,
     ) -> tuple[Program, bool]:
-        """Return a shorter program, and True unless patience ended before it was as short as can
-        be.
+        """Return a shorter program. Return with it True, or False if patience ended before the
+        program was as short as can be.
 
         Where opening a store takes long, candidates share one store. The result then has to show
         the breach on a store of its own as well.
@@ -251,17 +257,18 @@ class Blaming:
         return shrink(program, tried, most_steps), not ended
 
     def _shown_as_well(self, program: Program) -> frozenset[str]:
-        """Return all contracts that a program shows broken; none if patience ends."""
+        """Return all contracts that a program shows to be broken; none if patience ends."""
         try:
             return frozenset(b.contract for b in plain_breaches(self._replay(program)))
         except OutOfPatience:
             return frozenset()
 
     def _needs(self, program: Program, breach: Breach) -> tuple[Trait, ...]:
-        """Return the traits that a program needs to show a breach which no known mistake predicts.
+        """Return the traits without which a program does not show a breach that no known mistake
+        predicts.
 
-        This must not be asked of a predicted breach: it counts as gone whatever is taken out. There
-        are none if patience ends.
+        Do not call this for a predicted breach: it counts as gone whatever is taken out. There are
+        no traits if patience ends.
         """
         needs: list[Trait] = []
         try:
@@ -303,7 +310,7 @@ def _is_of_rule(step: Step, contract: str) -> bool:
 
 
 def _is_like(one: Breach, other: Breach) -> bool:
-    """Return whether two breaches have the contract and the kind of fact in common."""
+    """Return whether two breaches have the same contract and the same kind of fact."""
     return one.contract == other.contract and kind_of(one) == kind_of(other)
 
 
@@ -316,8 +323,10 @@ def _is_of_its_write(one: Breach, other: Breach) -> bool:
 
 
 def _apart_from_steps(needs: list[Trait], program: Program) -> tuple[Trait, ...]:
-    """Return the needs without those that only take out all steps of a kind in this program, as a
-    trait of its one deletion does. They stay if the program needs nothing else.
+    """Return the needs without those whose removal only takes out all steps of one kind.
+
+    A trait of the program's only deletion is an example: without it, the deletion is gone. Such
+    needs stay if the program has no others.
     """
     bare = [need.without(program) for need in needs if need.whole_step]
     telling = [n for n in needs if not n.whole_step and n.without(program) not in bare]

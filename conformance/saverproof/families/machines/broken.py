@@ -1,4 +1,4 @@
-"""The failure of a machine, in the words in which an item of the suite reports it."""
+"""The failure of a machine, told in the words that an item of the suite uses."""
 
 from __future__ import annotations
 

@@ -21,11 +21,11 @@ catches less.
 
 
 class SeededChoices:
-    """The random choices of one program. Those of a step depend on its seed and on all seeds
-    before.
+    """The random choices of one program. The choices for a step depend on its seed and on the seeds
+    of all steps before it.
 
-    Most programs of Hypothesis repeat an earlier program with a step or two changed. If a step were
-    drawn from its own seed alone, all other steps would be the same again.
+    Most programs of Hypothesis repeat an earlier program with a step or two changed. If each step
+    were drawn from its own seed alone, all other steps would be the same again.
     """
 
     def __init__(self) -> None:

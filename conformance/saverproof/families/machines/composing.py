@@ -1,4 +1,4 @@
-"""Makes saver classes of known mistakes, as like the saver under test as they can be."""
+"""Makes saver classes with known mistakes, which otherwise resemble the saver under test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def composed(
     next_version: Callable[[Any, Any, None], Any] | None = None,
     prune_whole: Callable[[Any, str], None] | None = None,
 ) -> type[ReferenceSaver] | None:
-    """Return a saver class with all of these mistakes; each overrides those before it.
+    """Return a saver class with all of these mistakes. A mistake overrides those before it.
 
     ``next_version`` makes the versions, unless a mistake does. Each checkpoint then keeps its own
     values, since another may have the same versions. ``prune_whole`` prunes what is to be deleted,
@@ -47,7 +47,7 @@ def composed(
 
 
 def _overridden(method: str, classes: Iterable[type]) -> bool:
-    """Return whether a class has another method of this name than the reference saver has."""
+    """Return whether a class overrides this method of the reference saver."""
     own = getattr(ReferenceSaver, method)
     return any(getattr(each, method, own) is not own for each in classes)
 
@@ -80,12 +80,12 @@ def _refusal_of_prune(*_: Any) -> Exception:
 
 
 def _refusal_of_runs(_: Any, run_ids: Sequence[str]) -> Exception:
-    # What is judged takes either for a refusal: an empty id is no right one, deltas are not done.
+    # Judging accepts both as refusals: of an empty id, and of threads with delta channels.
     return ValueError("no run") if "" in run_ids else NotImplementedError("delta channels")
 
 
 def without_paths(saver: type[ReferenceSaver], methods: Collection[str]) -> type[ReferenceSaver]:
-    """Return a saver class of which these methods have no parameter for a task path."""
+    """Return a saver class in which these methods have no parameter for a task path."""
 
     def without_path(method: Callable[..., Any]) -> Callable[..., Any]:
         # Other methods of the class may still hand a path on.
@@ -99,15 +99,14 @@ def without_paths(saver: type[ReferenceSaver], methods: Collection[str]) -> type
 
 
 def lacks_paths(saver: BaseCheckpointSaver[Any]) -> frozenset[str]:
-    """Return which of a saver's methods that store writes take no task path."""
+    """Return the methods of a saver that store writes and take no task path."""
     return frozenset(
         name for name in _STORE_WRITES if not takes_task_path(getattr(saver, name, None))
     )
 
 
 def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
-    """Return the method that makes a composed saver count versions in integers, if ``saver`` does
-    so.
+    """Return the method by which a composed saver counts versions in integers, as ``saver`` does.
 
     Return None for a saver with text versions: these sort and differ as the reference saver's do.
     """

@@ -1,8 +1,8 @@
-"""Finds the known mistakes that, put together, answer as a saver does.
+"""Finds the known mistakes that together give the same answers as a saver.
 
-For each finding, a mistake is looked for that predicts exactly what the program shows, on top of
-the mistakes known already. Differences that the mistakes predict are proved to come from them. Any
-other difference is a further flaw.
+For each finding, a mistake is looked for that predicts exactly what the program shows, in addition
+to the mistakes known already. Differences that the mistakes predict are proved to come from them.
+Any other difference is a further flaw.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ every run.
 
 @dataclass(frozen=True, slots=True)
 class Established:
-    """A mistake that the saver makes, and the others that would explain as much."""
+    """A mistake that the saver makes, and the other mistakes that would explain as much."""
 
     mistake: Mistake
     instead: tuple[Mistake, ...] = ()
@@ -49,7 +49,7 @@ class Established:
 
 @dataclass(slots=True)
 class Remembered:
-    """What the searches of one item have found out about a saver.
+    """The results of an item's searches about a saver.
 
     Each item begins with nothing: otherwise its verdicts would depend on the items that ran earlier
     in the same process.
@@ -67,8 +67,8 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """A mistake that fits, its ``order`` among those found before, and how many breaches are
-    ``left``.
+    """A mistake that fits, its ``order`` among those found before, and the number of breaches that
+    are ``left``.
     """
 
     mistake: Mistake
@@ -110,11 +110,11 @@ class Diagnosis:
         return frozenset(each.mistake.breaks for each in self.found)
 
     def compare(self, run: ProgramRun) -> Compared:
-        """Compare what a run showed with what the mistakes found so far predict of it."""
+        """Compare what a run showed with what the mistakes found so far predict."""
         return self.kept.compared(run, self.mistakes if run.breaches else ())
 
     def predicts(self, run: ProgramRun, breach: Breach, mistake: Mistake) -> bool:
-        """Return whether a saver with this mistake alone shows a breach of a run as well."""
+        """Return whether a saver with this mistake alone shows a breach of a run, too."""
         return any(breach is each for each in self.kept.compared(run, [mistake]).predicted)
 
     def revise(self, run: ProgramRun) -> Compared:
@@ -136,7 +136,7 @@ class Diagnosis:
             for other in known.instead:
                 chosen = [*self.mistakes]
                 chosen[place] = other
-                # What is left may be shown by two of them together.
+                # Two of them together may show what is left.
                 if not any(_may_show(each, compared.left) for each in chosen):
                     continue
                 better = self.kept.compared(run, chosen)
@@ -189,8 +189,8 @@ class Diagnosis:
         Together with those it must predict nothing that the run did not show. Mistakes that break
         the contract ``blamed`` by the rules are preferred, then mistakes that break a ``wanted``
         contract. Among these, the one that predicts most of the run and of the kept runs is taken.
-        A mistake whose own program the saver answers right is none of its mistakes, whatever else
-        it would predict. Return None if no mistake fits.
+        A mistake is ruled out if the saver answers right the program that is known to show it.
+        Return None if no mistake fits.
         """
         sort = (breach.difference.fact, blamed)
         if sort in self.memory.in_vain:
@@ -221,8 +221,8 @@ class Diagnosis:
         )
 
     def is_needed(self, mistake: Mistake) -> bool:
-        """Return whether the mistakes found predict a kept run exactly, and without this one do
-        not.
+        """Return whether some kept run is predicted exactly only with this mistake among those
+        found.
         """
         rest = [each for each in self.mistakes if each is not mistake]
         return bool(rest) and any(
@@ -231,8 +231,8 @@ class Diagnosis:
         )
 
     def _choose(self, fitting: Sequence[_Fitting], against: Against = missed) -> Mistake | None:
-        """Take the best of several mistakes; return None if none predicts more than is known
-        already.
+        """Take the best of several mistakes. Return None if none of them predicts more than is
+        known already.
         """
         fewest = min(each.left for each in fitting)
         alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
@@ -292,8 +292,8 @@ class Diagnosis:
             yield tier
 
     def could_be(self, mistake: Mistake, other: Mistake) -> bool:
-        """Return whether the kept runs are explained as well if the ``other`` mistake takes the
-        place of this one.
+        """Return whether the ``other`` mistake, in place of this one, explains the kept runs as
+        well.
         """
         if mistake not in self.mistakes or other in self.mistakes:
             return False
@@ -301,7 +301,7 @@ class Diagnosis:
         return self.kept.fit(instead, self.mistakes)
 
     def also_breaking(self, contract: str) -> Iterator[Mistake]:
-        """Yield the mistakes that break another contract and may break this one by it."""
+        """Yield the mistakes that break another contract, and may thereby break this one, too."""
         return (each for each in self.pool if contract in each.also and _may_be_tried(each))
 
     def _may_add(self, mistake: Mistake) -> bool:
@@ -324,13 +324,13 @@ class Diagnosis:
 
 
 def _may_be_tried(mistake: Mistake) -> bool:
-    # One that hangs would hang here too; the probe finds workspaces that share a store.
+    # A mistake that hangs would hang here, too. The probe finds workspaces that share a store.
     return not mistake.hangs and mistake.breaks != isolation.WORKSPACES.id
 
 
 def _masked_otherwise(run: ProgramRun, breach: Breach, compared: Compared) -> bool:
-    """Return whether the breach hid another breach at the same address, and the known mistakes do
-    not predict the hidden one.
+    """Return whether the breach hides another one at the same address that the known mistakes do
+    not predict.
     """
     at = breach.difference.address
     masked = [each for each in run.masked if each.difference.address == at]
@@ -338,8 +338,8 @@ def _masked_otherwise(run: ProgramRun, breach: Breach, compared: Compared) -> bo
 
 
 def _may_show(mistake: Mistake, breaches: Collection[Breach]) -> bool:
-    """Return whether a mistake is known to show a breach with the contract or the fact of one of
-    these.
+    """Return whether a mistake is known to show the contract or the fact of one of these
+    breaches.
     """
     contracts, facts = {mistake.breaks, *mistake.also}, shown().get(mistake.name, ())
     return any(

@@ -1,7 +1,7 @@
 """Accounts for every difference that an item saw, so that none is dropped.
 
-A difference is shown as a finding, or explained by a finding with the same cause, or left to
-another family's items, or unknown.
+A difference is shown as a finding, explained by a finding with the same cause, left to the items of
+another family, or unknown.
 """
 
 from __future__ import annotations

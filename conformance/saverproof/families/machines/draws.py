@@ -1,4 +1,4 @@
-"""Draws: the values that an author's rule takes, chosen alike by the random driver and Hypothesis.
+"""Draws: sources of values for an author's rule. The random driver and Hypothesis use them alike.
 
 A draw chooses a value from the model, the driver's random choices and the theme's names. It must
 have no side effects: a step keeps only the value, and only the value is shrunk.

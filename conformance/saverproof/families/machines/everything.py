@@ -1,4 +1,4 @@
-"""The theme of programs that ask whatever a saver may be asked."""
+"""The theme of programs with every kind of step that a saver can take."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ def finding(
     own: OwnSources = NO_SOURCES,
     alike: Iterable[Mistake] = (),
 ) -> Finding:
-    """Return a violation in words, data and a script.
+    """Return a violation in words, as data and with a script.
 
-    ``own`` are the author's rules and invariants, ``alike`` the mistakes of other contracts each
-    of which shows the same.
+    ``own`` are the author's rules and invariants, ``alike`` the mistakes of other contracts each of
+    which shows the same.
     """
     difference = violation.breach.difference
     where = "" if difference.address is None else f" ({_place(difference.address)})"
@@ -62,7 +62,7 @@ def finding(
 
 
 def notes(mistakes: Iterable[Mistake]) -> tuple[str, ...]:
-    """Return what some mistakes are, in words, each once."""
+    """Return the notes of some mistakes, each once."""
     return tuple(dict.fromkeys(each.note for each in mistakes))
 
 

@@ -1,4 +1,6 @@
-"""Follows up what programs showed: finds the contract that each breaks, and a short program."""
+"""Follows up what programs showed: finds the contract that each breaks, and a short program for
+it.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,9 @@ class Following(Showing):
         self._show_what_is_known(entry.run)
 
     def _show_what_is_known(self, run: ProgramRun) -> None:
-        """Add a finding for each contract that a known mistake breaks and no finding shows yet."""
+        """Add a finding for each contract that a known mistake breaks, if no finding shows it
+        yet.
+        """
         for breach in plain(run.breaches):
             name = breach.contract
             if name in self.found or name not in self.wanted & self.diagnosis.contracts:
@@ -140,8 +144,8 @@ class Following(Showing):
         return tuple(breach for breach in left if not self.is_shown(run, breach))
 
     def is_shown(self, run: ProgramRun, breach: Breach) -> bool:
-        """Return whether a finding shows this very difference by this very program, whichever
-        contract it blames.
+        """Return whether a finding shows this very difference by this very program, under any
+        contract.
         """
         return any(
             violation.program == run.program[: breach.position]
@@ -162,12 +166,12 @@ class Following(Showing):
         return left
 
     def _without_needs(self, program: Program) -> Iterator[Program]:
-        """Yield programs in which one need of a finding is taken out, for each finding all of whose
-        needs the program has.
+        """Yield the program without one need of a finding, for each such need, if the program has
+        everything that the finding needs.
 
-        If something that a finding needs is missing, its flaw cannot be at work. Kinds of steps are
-        not taken out, by whichever need: without them other flaws disappear as well, which proves
-        nothing.
+        If something that a finding needs is missing, its flaw cannot be at work. Needs that take
+        out a whole kind of steps are left in: without such steps other flaws disappear as well,
+        which proves nothing.
         """
         for violation in (*self.violations, *self.handed.values()):
             reduced = {need: need.without(program) for need in violation.needs}
@@ -199,8 +203,8 @@ class Following(Showing):
 
     @property
     def _news(self) -> tuple[int, int]:
-        """The numbers of violations and of mistakes known so far: they grow if a look finds
-        something new.
+        """The numbers of violations and of mistakes known so far. A look that finds something new
+        raises them.
         """
         return len(self.violations) + len(self.handed), len(self.diagnosis.found)
 
@@ -209,7 +213,9 @@ class Following(Showing):
 
     @property
     def _exhausted(self) -> bool:
-        """True if enough calls were spent on follow-ups that found no contract of this item."""
+        """True if enough calls were spent on follow-ups that found no contract of this item to be
+        broken.
+        """
         if self.settling_until is not None:
             return self.trials.calls > self.settling_until
         return self.spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self.spent) // 2)
@@ -232,8 +238,8 @@ class Following(Showing):
         return self._settle(thorough.program, name)
 
     def _lost_anyway(self, run: ProgramRun, breach: Breach) -> tuple[Program, str] | None:
-        """Look for a flaw that loses a value which cannot be serialized, before it would be
-        serialized.
+        """Look for a flaw by which the saver loses a value that cannot be serialized, before it
+        would be serialized.
 
         A saver with this flaw does not refuse the value, and loses a good value in the same place.
         Return the program with the good value, and the contract that its loss breaks.
@@ -248,15 +254,15 @@ class Following(Showing):
         return None if lost is None else (good.program[: lost.position], lost.contract)
 
     def _follows_from_a_loss(self, run: ProgramRun, breach: Breach) -> bool:
-        """Return whether a value that should be refused is lost before it is serialized, if a
-        finding shows the loss.
+        """Return whether a saver accepts a value that it should refuse only because it loses the
+        value before it is serialized, and a finding shows that loss.
         """
         anyway = self._lost_anyway(run, breach)
         known = self.found.keys() | self.handed.keys() | self.diagnosis.memory.told
         return anyway is not None and anyway[1] in known
 
     def _as_it_was(self, run: ProgramRun, breach: Breach) -> Behind | None:
-        """Look for a mistake that predicts a breach which disappears when the store is read more
+        """Look for a mistake that predicts a breach which is gone when the store is read more
         often.
         """
         mistake = self.diagnosis.extend(run, breach, breach.contract, self.wanted)
@@ -266,7 +272,7 @@ class Following(Showing):
         return self._keep(breach.contract, program, breach, shortened=False, mistake=mistake)
 
     def _unsteady(self, program: Program, name: str) -> Behind | None:
-        """Replay a program as it was, when shortening or closer looks have lost its breach.
+        """Replay a program unchanged, after its breach was lost by shortening or by closer looks.
 
         The looks may hide the flaw, or it may show by chance. Return None if the breach does not
         show again: it then stays unknown, with the program as its example.
@@ -300,17 +306,17 @@ class Following(Showing):
             if self._told_of(mistake) is not None:
                 return SHOWN
         if mistake is not None and contract != blamed and (own := self._own_breach(mistake)):
-            # What was seen first only follows from the mistake.
+            # The breach that was seen first is only a consequence of the mistake.
             short, breach = own
         elif mistake is not None and len(self.diagnosis.found) > 1:
             alone = self._alone(shown, name, mistake)
             if alone is None and contract == mistake.breaks:
-                # In company, the breach may be another mistake's.
+                # Beside other mistakes, the breach may come from one of those.
                 alone = self._example(mistake)
             short, breach = alone or (short, breach)
         behind = self._keep(contract, short, breach, shortened=shortened, mistake=mistake)
         if mistake is not None and mistake.breaks in self.wanted - self.found.keys():
-            # The breach that the rules blame may only follow from the mistake's own.
+            # The breach that the rules blame may be only a consequence of the mistake.
             self._show_mistake(mistake)
         return behind
 
@@ -334,7 +340,7 @@ class Following(Showing):
     ) -> Behind | None:
         """Keep a violation, unless it was found already."""
         also = self._shown_as_well(program)
-        # A mistake says what is wrong; only where nothing does, what it takes to show it helps.
+        # A known mistake says what is wrong. Only without one do the needs help a reader.
         needs = self._needs(program, breach) if mistake is None else ()
         violation = Violation(
             contract,

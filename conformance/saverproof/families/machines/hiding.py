@@ -1,8 +1,8 @@
-"""Finds known mistakes that a saver might make without any run having shown it.
+"""Finds known mistakes that a saver might make although no run has shown them.
 
-One flaw may hide another: where a listing raises, its order is not seen. A run rules a mistake out
-if it would have shown the mistake, and what the mistake would change was looked at and was right. A
-mistake that no run rules out keeps its contract from being held.
+One flaw may hide another: if a listing raises, nobody sees its order. A run rules a mistake out if
+it would have shown the mistake, and what the mistake would change was looked at and was right. The
+contract of a mistake that no run rules out does not count as held.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_ALL = frozenset(
 
 @dataclass(slots=True)
 class Hiding:
-    """A search for mistakes that nothing which was run rules out."""
+    """A search for mistakes that no run rules out."""
 
     diagnosis: Diagnosis
     _spent: int = 0
@@ -44,11 +44,11 @@ class Hiding:
         if _shows(own, alone):
             # It was taken for another mistake, and nothing was said of this one's contract.
             return not any(_refutes(run, self._with(run, mistake)) for run in self._kept())
-        company = self._company(mistake, own, alone)
-        if self._tells(own, alone, company):
+        combined = self._combined(mistake, own, alone)
+        if self._tells(own, alone, combined):
             return False
         kept = self._kept()
-        return not any(self._tells(run, self._with(run, mistake), company) for run in kept)
+        return not any(self._tells(run, self._with(run, mistake), combined) for run in kept)
 
     @property
     def _found(self) -> tuple[Mistake, ...]:
@@ -70,13 +70,13 @@ class Hiding:
         predictor.steps = before
         return predicted
 
-    def _company(
+    def _combined(
         self, mistake: Mistake, own: ProgramRun, alone: ProgramRun
     ) -> list[Sequence[Mistake]]:
-        """Return the lists of the mistakes found, with this mistake added as the first and as the
-        last one.
+        """Return the mistakes found together with this one: once with this one first, once with it
+        last.
 
-        A list is left out if this mistake has no effect in it on the ``own`` program: the saver
+        An order is left out if this mistake has no effect in it on the ``own`` program: the saver
         cannot have the mistakes in that order.
         """
         if not self._found or mistake in self._found:
@@ -87,23 +87,23 @@ class Hiding:
         return [each for each, run in together if not _alike(without, run)]
 
     def _tells(
-        self, run: ProgramRun, alone: ProgramRun | None, company: Sequence[Sequence[Mistake]]
+        self, run: ProgramRun, alone: ProgramRun | None, combined: Sequence[Sequence[Mistake]]
     ) -> bool:
         """Return whether a run decides about a mistake: it shows what the mistake ``alone`` would
         show, or rules it out.
 
-        A run rules the mistake out if it looked where the mistake would show, and found nothing
-        wrong, or if it was answered as by the mistakes found. It decides nothing if the mistake in
-        ``company`` with those found answers as the run does: two mistakes together can answer right
-        what each alone answers wrong.
+        A run rules the mistake out if it looked where the mistake would show and found nothing
+        wrong, or if the mistakes found give the same answers. It decides nothing if one of the
+        lists ``combined`` gives the same answers: two mistakes together can answer right what each
+        alone answers wrong.
         """
         if alone is None:
             return False
         if not _told(run).isdisjoint(signatures(alone)):
             return True
-        if any(_alike(run, self._with(run, *each)) for each in company):
+        if any(_alike(run, self._with(run, *each)) for each in combined):
             return False
-        return _looks(run, alone) or bool(company and _alike(run, self._with(run, *self._found)))
+        return _looks(run, alone) or bool(combined and _alike(run, self._with(run, *self._found)))
 
 
 def _alike(run: ProgramRun | None, predicted: ProgramRun | None) -> bool:
@@ -116,7 +116,7 @@ def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
 
 
 def _is_looked_at(breach: Breach, run: ProgramRun) -> bool:
-    """Return whether a run could see a breach, because no other wrong answer was in the way."""
+    """Return whether a run could show a breach, because no other wrong answer was in the way."""
     return not any(_spoils(other, breach) for other in (*run.breaches, *run.masked))
 
 
@@ -131,7 +131,7 @@ def _shows(run: ProgramRun, alone: ProgramRun) -> bool:
 
 
 def _refutes(run: ProgramRun, alone: ProgramRun | None) -> bool:
-    """Return whether a run answered right what a mistake ``alone`` would not."""
+    """Return whether a run answered right where a mistake ``alone`` would have answered wrong."""
     if alone is None:
         return False
     told = _told(run)
@@ -140,7 +140,9 @@ def _refutes(run: ProgramRun, alone: ProgramRun | None) -> bool:
 
 
 def _spoils(other: Breach, breach: Breach) -> bool:
-    """Return whether one breach leaves unknown if a later or equal look would show another."""
+    """Return whether, after one breach, nobody can tell if a later or equal look shows the other
+    one.
+    """
     one, two = other.difference, breach.difference
     if other.position > breach.position:
         return False

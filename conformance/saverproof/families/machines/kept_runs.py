@@ -25,8 +25,10 @@ def missed(compared: Compared) -> int:
 
 
 def undisputed(compared: Compared) -> int:
-    """Return the missed breaches without those in whose place another breach was seen. A saver may
-    have two mistakes that change the same writes: then neither alone predicts what is shown.
+    """Return the missed breaches, except those in whose place another breach was seen.
+
+    A saver may have two mistakes that change the same writes. Neither of them alone then predicts
+    what is shown.
     """
     return compared.missed - compared.disputed
 
@@ -73,8 +75,8 @@ class KeptRuns:
         """Count the breaches of the runs that ``mistakes`` predict, less those that speak against
         them.
 
-        Stop as soon as the count cannot exceed ``to_beat`` any more, and return what it could
-        still have reached: a run on a saver with these mistakes is what all this takes time for.
+        Runs on a saver with these mistakes take most of the time. So stop as soon as the count
+        cannot exceed ``to_beat`` any more, and return what it could still have reached.
         """
         reachable = sum(len(run.breaches) + len(run.masked) for run in self.wrong)
         for run in (*self.wrong, *self.right):
@@ -87,6 +89,8 @@ class KeptRuns:
         return reachable
 
     def fit(self, mistakes: Sequence[Mistake], known: Sequence[Mistake]) -> bool:
-        """Return whether ``mistakes`` predict the runs at least as well as the ``known`` ones."""
+        """Return whether ``mistakes`` predict the runs at least as well as the ``known`` ones
+        do.
+        """
         least = self.score(known)
         return self.score(mistakes, to_beat=least - 1) >= least

@@ -1,8 +1,9 @@
-"""The known failures of a class of machines: programs that broke a contract, and their violations.
+"""Keeps the known failures of a class of machines: programs that broke a contract, with their
+violations.
 
 Programs that broke a contract earlier are run first. They are kept in the example database of the
-Hypothesis settings. Hypothesis repeats tests with the same choices and insists on the same outcome.
-So the outcome of each program is decided once.
+Hypothesis settings. Hypothesis repeats tests with the same choices and insists on the same outcome,
+so the outcome of each program is decided only once.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ class KnownFailures:
 
     @property
     def made(self) -> tuple[Theme, ...]:
-        """The themes whose programs are made step by step."""
+        """The themes whose programs are made step by step, as opposed to scripted ones."""
         return tuple(theme for theme in self.themes if theme.script is None)
 
     def theme_of(self, seed: int, otherwise: Theme) -> Theme:
-        """Return the theme for programs that begin with this seed.
+        """Return the theme of the programs that begin with this seed.
 
         Many programs begin with the same seed, and few seeds are drawn. So themes take turns, and
         none is left out.
@@ -81,7 +82,8 @@ class KnownFailures:
             self._forget(program)
 
     def ending(self, choose: Random) -> Program:
-        """Return the last steps of a program: none, or points of two axes brought together.
+        """Return the last steps of a program: none, or steps that bring together points of two
+        axes.
 
         The axes are those of an enforced family, and the steps use threads of their own. Rules
         alone seldom bring such points together.

@@ -21,7 +21,7 @@ from saverproof.programs.steps.describing import describe
 
 @dataclass(slots=True, eq=False)
 class LedgerEntry:
-    """A run that showed differences, and those of them that are not settled yet."""
+    """A run that showed differences, and the ones that are not settled yet."""
 
     run: ProgramRun
     left: tuple[Breach, ...]
@@ -42,7 +42,7 @@ class LedgerEntry:
 
     @property
     def named(self) -> list[tuple[str, Breach]]:
-        """The unsettled breaches, each with the contract that it is counted under.
+        """Return the unsettled breaches, each with the contract under which it is counted.
 
         A breach seen after saver and model had diverged counts under the first breach's contract.
         """
@@ -74,7 +74,7 @@ class Ledger(Differences):
         return entry
 
     def weigh(self, entry: LedgerEntry, left: Iterable[Breach]) -> None:
-        """Set the breaches of a run that are not proved to follow from findings."""
+        """Set which breaches of a run are not proved to follow from findings."""
         told = set(map(id, entry.told))
         entry.left = tuple(breach for breach in left if id(breach) not in told)
         self._count(entry, entry.left)
@@ -82,7 +82,9 @@ class Ledger(Differences):
             self.open.remove(entry)
 
     def reopen(self, is_shown: Callable[[ProgramRun, Breach], bool]) -> None:
-        """Take back all that was explained, but not what findings show by the very program."""
+        """Unsettle everything that was explained, except what findings show by the very same
+        program.
+        """
         self.open = [*self.entries]
         self.elsewhere.clear()
         for entry in self.open:
@@ -95,7 +97,9 @@ class Ledger(Differences):
         self.total += _times(fresh)
 
     def tell(self, entry: LedgerEntry, breach: Breach, behind: tuple[str, ...]) -> None:
-        """Settle a breach: a finding shows it, or one of the contracts ``behind`` is broken."""
+        """Settle a breach, because a finding shows it or one of the contracts ``behind`` it is
+        broken.
+        """
         if behind:
             self.elsewhere[behind] += breach.difference.times
             self.examples[behind[0]] = tuple(map(describe, entry.run.program[: breach.position]))
@@ -103,7 +107,7 @@ class Ledger(Differences):
         self.weigh(entry, entry.left)
 
     def leave(self, contract: str, program: Program) -> None:
-        """Count a difference that comes from a broken contract which no finding shows."""
+        """Count a difference that comes from a broken contract without a finding."""
         self.elsewhere[(contract,)] += 1
         self.examples.setdefault(contract, tuple(map(describe, program)))
 

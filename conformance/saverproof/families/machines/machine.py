@@ -115,7 +115,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def over(cls, session: Session, theme: Theme) -> Self:
-        """Return a machine on an open session. It takes only the steps that a driver gives it."""
+        """Return a machine on an open session. It takes only the steps that its driver gives it."""
         machine = cls.__new__(cls)
         machine.hand_over(session, theme)
         machine.__init__()  # type: ignore[misc]
@@ -284,8 +284,8 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def _fail(cls, found: Finding, program: Program) -> NoReturn:
-        """Raise ContractBroken. All failures are raised here: Hypothesis tells failures apart by
-        line.
+        """Raise ContractBroken. This is the only place where it is raised, because Hypothesis tells
+        failures apart by their line.
         """
         __tracebackhide__ = True
         text = told(found, target_of(cls).name, own_sources(cls).statements.get(found.contract, ""))
@@ -293,8 +293,8 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @classmethod
     def _finding(cls, violation: Violation) -> Finding:
-        """Return a violation as a finding, kept for the next call: writing its script takes
-        long.
+        """Return a violation as a finding. It is kept for the next call, since writing its script
+        takes long.
         """
         if cls._last is None or cls._last[0] is not violation:
             plan = cls.plan()

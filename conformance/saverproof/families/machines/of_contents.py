@@ -72,7 +72,9 @@ def _ordering() -> tuple[Theme, ...]:
 
 
 class OrderingMachine(SaverMachine):
-    """Listings, pages and limits, what is the latest, and the order of pending writes."""
+    """Programs of listings, pages and limits, the latest checkpoint, and the order of pending
+    writes.
+    """
 
     enforces = ordering.TABLE.contracts
     themes = _ordering()
@@ -105,7 +107,7 @@ def _upsert() -> tuple[Theme, ...]:
 
 
 class UpsertMachine(SaverMachine):
-    """Checkpoints and writes that are stored a second time."""
+    """Programs in which checkpoints and writes are stored a second time."""
 
     enforces = upsert.TABLE.contracts
     themes = _upsert()
@@ -125,7 +127,7 @@ def _pending_writes() -> tuple[Theme, ...]:
 
 
 class PendingWritesMachine(SaverMachine):
-    """Batches of pending writes: early, late, special and empty ones."""
+    """Programs with batches of pending writes: early, late, special and empty ones."""
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
@@ -156,7 +158,7 @@ def _identity() -> tuple[Theme, ...]:
 
 
 class IdentityMachine(SaverMachine):
-    """Addresses of checkpoints in every form that a config may have."""
+    """Programs with addresses of checkpoints in every form that a config may have."""
 
     enforces = identity.TABLE.contracts
     themes = _identity()
@@ -240,7 +242,7 @@ def _bulks() -> tuple[Theme, ...]:
 
 
 class SerializationMachine(SaverMachine):
-    """Values, names and metadata of every kind."""
+    """Programs with values, names and metadata of every kind."""
 
     enforces = serialization.TABLE.contracts
     themes = (*_values(), *_names_and_forms(), *_bulks())
@@ -270,7 +272,7 @@ def _channels() -> tuple[Theme, ...]:
 
 
 class ChannelsMachine(SaverMachine):
-    """Channel values that forks and copies keep, and those that they drop."""
+    """Programs of forks and copies that keep some channel values and drop others."""
 
     enforces = channels.TABLE.contracts
     themes = _channels()

@@ -223,7 +223,7 @@ class DeletionMachine(SaverMachine):
 
 
 def _in_a_loop(operation: str) -> Callable[[Random], tuple[Step, ...]]:
-    """Return a script that makes the operation where parents are a loop."""
+    """Return a script that calls the operation on a thread whose chain of parents is a loop."""
     return lambda _: (ParentLoop(operation),)
 
 

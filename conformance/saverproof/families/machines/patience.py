@@ -42,7 +42,8 @@ class Patience:
 
     @contextmanager
     def following_up(self, calls: int) -> Iterator[None]:
-        """Limit the block, a follow-up; ``calls`` is how often the saver was called before it.
+        """Limit the block, which is a follow-up. ``calls`` is how often the saver was called before
+        it.
 
         The block is ended early, without an exception, if the limit is spent.
         """
@@ -55,7 +56,7 @@ class Patience:
             self._since = None
 
     def check(self, calls: int) -> None:
-        """Count what was spent since the last check.
+        """Count the calls and the time since the last check.
 
         Raises:
             OutOfPatience: the limit is spent.
@@ -71,7 +72,7 @@ class Patience:
             raise OutOfPatience
 
     def allow_the_last(self) -> None:
-        """Allow, once, the share that was kept back to report what was found."""
+        """Allow, once, the share of the limit that was kept back for reporting findings."""
         if self._kept is not None:
             calls, seconds = self._kept
             self.calls = max(self.calls, 0.0) + calls

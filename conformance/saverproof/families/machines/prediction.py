@@ -54,13 +54,13 @@ makes the object again at another address.
 
 
 def signature(breach: Breach) -> Signature:
-    """Return a breach as comparable data: equal for two savers that answered alike."""
+    """Return a breach as comparable data, which is equal for two savers that answered alike."""
     return (breach.position, *_of_difference(breach.difference))
 
 
 def signatures(run: ProgramRun) -> list[Signature]:
-    """Return the signature of each breach of a run. The signatures are kept with the run, since
-    they are asked for often.
+    """Return the signature of each breach of a run. They are kept with the run, since they are
+    often needed.
     """
     if "signatures" not in run.notes:
         run.notes["signatures"] = [*map(signature, run.breaches)]
@@ -69,7 +69,7 @@ def signatures(run: ProgramRun) -> list[Signature]:
 
 
 def _of_masked(run: ProgramRun, masked: Iterable[Breach]) -> Iterator[Signature]:
-    """Yield the signatures of some masked breaches of a run. They, too, are kept with the run."""
+    """Yield the signatures of some masked breaches of a run. They are kept with the run as well."""
     known: dict[int, Signature] = run.notes.setdefault("masked", {})
     for breach in masked:
         if id(breach) not in known:
@@ -93,8 +93,8 @@ def _of_difference(difference: Difference) -> Signature:
 def _observed(difference: Difference) -> Hashable:
     """Return what was seen, as comparable data.
 
-    Beside a missing or an extra write, the others are compared in any order. Another difference
-    says that their order is wrong, if it can be known.
+    If a write is missing or extra, all writes are compared in any order. Whether their order is
+    wrong is another difference.
     """
     if difference.detail in _OF_VERSIONS:
         return ""
@@ -104,7 +104,7 @@ def _observed(difference: Difference) -> Hashable:
 
 
 def _said(value: Any) -> str:
-    """Return a value as text. All exceptions give one text, except that of a missing method.
+    """Return a value as text. All exceptions give the same text, except that of a missing method.
     Versions in tuples and addresses in memory are left out.
     """
     if isinstance(value, Raised):
@@ -144,8 +144,8 @@ class Compared:
 def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
     """Compare the breaches of a run with a prediction; None predicts no breach.
 
-    Masked breaches are compared as well, for checkpoints whose other breaches were all predicted.
-    One that was not predicted there is another flaw.
+    Masked breaches are compared as well, for checkpoints whose other breaches were all predicted. A
+    masked breach there that was not predicted is another flaw.
     """
     if prediction is None:
         return Compared((), run.breaches, 0)
@@ -167,7 +167,7 @@ def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
 
 
 def _disputed(prediction: ProgramRun, missed: Counter[Signature], left: Sequence[Breach]) -> int:
-    """Count the missed breaches in whose place a run showed another one."""
+    """Count the missed breaches in whose place the run showed another breach."""
     places = {(breach.position, breach.difference.address) for breach in left}
     if not places or not missed.total():
         return 0
@@ -180,7 +180,9 @@ def _disputed(prediction: ProgramRun, missed: Counter[Signature], left: Sequence
 def _divided(
     said: Iterable[tuple[Breach, Signature]], expected: Counter[Signature]
 ) -> tuple[list[Breach], list[Breach]]:
-    """Divide breaches into those that are ``expected`` and the others; count the former down."""
+    """Divide breaches into those that are ``expected`` and the others. Each expected one is counted
+    down.
+    """
     predicted, left = [], []
     for breach, signed in said:
         if expected[signed] > 0:
@@ -235,8 +237,8 @@ class Predictor:
     ) -> ProgramRun | None:
         """Run a program on a saver with these mistakes; ``how`` goes to :meth:`Trials.replay`.
 
-        It refuses the prunes and deletions for runs that ``refusals`` says. Return None as
-        :meth:`predict` does.
+        ``refusals`` says which prunes and deletions for runs the saver refuses. Return None in the
+        same cases as :meth:`predict`.
         """
         saver = self._composed(mistakes)
         if saver is None or any(isinstance(step, OwnStep) for step in program):
@@ -272,7 +274,7 @@ class Predictor:
 
 @contextmanager
 def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
-    """Provide a workspace that needs no folder, since the reference saver writes no files."""
+    """Provide a workspace without a folder, since the reference saver writes no files."""
     name = f"sp_{secrets.token_hex(8)}"
     workspace = Workspace(folder / name, name)
     try:

@@ -1,7 +1,7 @@
 """Finds chosen mistakes that later runs speak against.
 
-A mistake is chosen from the few runs that are kept by then, and may be more than the saver does.
-What it explains then hides what the saver really does.
+A mistake is chosen by the few runs that are kept by then, and may change more than the saver gets
+wrong. What it then wrongly explains hides what the saver really does.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _LONGEST = 60
 
 @dataclass(slots=True)
 class Refuting:
-    """All runs of a search without a breach, and what they say against the mistakes chosen.
+    """All runs of a search without a breach, by which chosen mistakes are refuted.
 
-    Only these runs are asked. In a run with a breach, another flaw that nobody knows may be in the
-    place where a mistake would show.
+    Runs with a breach are not used: in such a run, an unknown flaw may hide what the mistake would
+    show.
     """
 
     right: list[ProgramRun] = field(default_factory=list)
@@ -39,8 +39,8 @@ class Refuting:
     def refuted(self, diagnosis: Diagnosis) -> set[Mistake]:
         """Return the chosen mistakes that right runs refute.
 
-        A right run refutes a mistake if the mistakes chosen predict a breach of it, and without
-        this one predict fewer, and fewest.
+        The chosen mistakes together predict a breach of such a run. The mistake refuted is the one
+        without which they predict fewer breaches, and the fewest.
         """
         predictor, found = diagnosis.predictor, set[Mistake]()
         before = predictor.steps
@@ -54,8 +54,8 @@ class Refuting:
 
 
 def drop(diagnosis: Diagnosis, refuted: Collection[Mistake]) -> None:
-    """Drop chosen mistakes that right runs refute: they predict nothing any more, and are not
-    chosen again. What no mistake predicted beside them may be predicted by one now.
+    """Drop chosen mistakes that right runs refute. They predict nothing any more, and are not
+    chosen again. Another mistake may now predict what none did beside them.
     """
     diagnosis.found = [each for each in diagnosis.found if each.mistake not in refuted]
     diagnosis.pool = [each for each in diagnosis.pool if each not in refuted]
@@ -73,6 +73,6 @@ def _refuted_by(run: ProgramRun, diagnosis: Diagnosis) -> set[Mistake]:
     if not wrongly:
         return set()
     left = {one: missed(tuple(each for each in chosen if each is not one)) for one in chosen}
-    # Two may predict a breach only together: the one that is right elsewhere is not to go as well.
+    # Two mistakes may predict a breach only together. The one that is right elsewhere must stay.
     least = min(left.values())
     return {one for one, wrong in left.items() if wrong == least < wrongly}

@@ -1,4 +1,4 @@
-"""Rules of machines. Each makes one kind of step, under the random driver and under Hypothesis."""
+"""Rules of machines. Each rule makes one kind of step, for the random driver and for Hypothesis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAKER = "saverproof_maker"
 
 
 class MakesSteps(Protocol):
-    """A machine that takes the steps which makers make."""
+    """A machine that takes the steps of makers."""
 
     choices: SeededChoices
     theme: Theme
@@ -44,7 +44,8 @@ def step_rule(maker: Maker) -> Callable[..., None]:
 
 
 def install(machine: type, themes: Iterable[Theme], own: Mapping[str, Maker]) -> None:
-    """Give a class Hypothesis rules for the makers of its themes, more copies for more weight.
+    """Give a class rules of Hypothesis for the makers of its themes. Makers with more weight get
+    more copies.
 
     ``own`` are the author's rules by name. Copies stand for weights because Hypothesis chooses all
     rules equally often.
@@ -74,7 +75,7 @@ _PREFIX = "_ruled_"
 
 
 def _share(theme: Theme, maker: Maker) -> int:
-    """Return how many copies of a maker's rule are enabled in programs of a theme."""
+    """Return how many copies of a maker's rule are enabled in the programs of a theme."""
     weight = theme.weights.get(maker, 0)
     most = max(_MOST_COPIES, *theme.weights.values())
     return max(round(_MOST_COPIES * weight / most), 1) if weight else 0

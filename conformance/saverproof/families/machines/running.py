@@ -1,4 +1,6 @@
-"""Opens what the machines of one class run on, and settles what must be known before the first."""
+"""Opens what all machines of one class share, and finds out what the first machine needs to
+know.
+"""
 
 from __future__ import annotations
 

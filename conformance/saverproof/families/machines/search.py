@@ -39,11 +39,11 @@ class ProgramSearch(Following):
         """Find a program for each known mistake that breaks a wanted contract, and show the mistake
         by it.
 
-        Mistakes that findings show already are left out, if the findings would also show the
-        mistake as the saver's only one. The contract of a mistake that no finding shows is left
-        unsettled: it may be broken. So is the contract of a mistake that only findings of other
-        contracts name, if the other mistakes cannot explain a run without it: its own program may
-        be answered right because of a second mistake.
+        A mistake is left out if findings show it already, and would show it even if it were the
+        saver's only one. The contract of a mistake that no finding shows is left unsettled, since
+        it may be broken. A mistake may also be named only by findings of other contracts. If the
+        other mistakes cannot explain some run without it, its contract is left unsettled as well: a
+        second mistake may be the reason why its own program is answered right.
         """
         with self.trials.patience.following_up(self.trials.calls):
             for mistake in self.diagnosis.mistakes:
@@ -60,8 +60,8 @@ class ProgramSearch(Following):
             self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
 
     def drop_what_is_refuted(self) -> None:
-        """Drop the mistakes that right runs refute, and settle what they explained anew: by other
-        mistakes, or by what vanishes without the needs of a finding. The rest is unsettled.
+        """Drop the mistakes that right runs refute, and explain anew the differences that they
+        explained: by other mistakes, or by taking out what a finding needs. The rest is unsettled.
         """
         for _ in range(_MOST_ROUNDS):
             refuted = self.refuting.refuted(self.diagnosis)
@@ -74,7 +74,7 @@ class ProgramSearch(Following):
                 self._settle_the_rest()
 
     def _explain_anew(self) -> None:
-        """Look again at all that was explained, after a mistake was dropped."""
+        """Look again at everything that was explained, because a mistake was dropped."""
         self.lately.clear()
         # First of all: if patience ends below, all that is not looked at again is unsettled.
         self.ledger.reopen(self.is_shown)
@@ -96,8 +96,8 @@ class ProgramSearch(Following):
             self._weigh(entry)
 
     def _is_predicted(self, violation: Violation) -> bool:
-        """Return whether the mistakes that are left predict a violation which none of them is told
-        of.
+        """Return whether the mistakes that are left predict a violation that is reported without
+        one of them.
         """
         if violation.mistake is not None and self._stands(violation.mistake):
             return False
@@ -106,11 +106,13 @@ class ProgramSearch(Following):
         return target in map(signature, self.diagnosis.compare(run).predicted)
 
     def _stands(self, mistake: Mistake) -> bool:
-        """Return whether a mistake, or the one that has replaced it, was not dropped."""
+        """Return whether a mistake, or the one that replaced it, was not dropped."""
         return self.diagnosis.standing_for(mistake) in self.diagnosis.mistakes
 
     def _by_itself(self, violation: Violation) -> Violation:
-        """Return a violation without its mistake, if that was dropped, and with what it needs."""
+        """Return a violation without its mistake if that mistake was dropped. It then gets the
+        traits that its program needs.
+        """
         mistake = violation.mistake
         if mistake is None or self._stands(mistake):
             return violation
@@ -182,7 +184,9 @@ class ProgramSearch(Following):
                 self._shorten_what_is_left(name, entry)
 
     def _weigh_alike(self, name: str) -> None:
-        """Take what findings need out of the open runs with a breach of contract ``name``."""
+        """For all open runs with a breach of contract ``name``, take out of the programs what
+        findings need.
+        """
         for entry in [*self.ledger.open]:
             if any(breach.contract == name for breach in entry.left):
                 self._weigh(entry)
@@ -202,7 +206,7 @@ class ProgramSearch(Following):
             entry.shorter[name], _ = self.shrunk(start, attempt, STEPS_TO_BLAME)
 
     def _weigh_all(self) -> None:
-        """Compare all open runs with the prediction again, since more mistakes are known now."""
+        """Compare all open runs with the prediction again, since more mistakes are known by now."""
         for entry in [*self.ledger.open]:
             left = self._not_shown(entry.run, self.diagnosis.compare(entry.run).left)
             self.ledger.weigh(entry, left)

@@ -1,4 +1,4 @@
-"""Programs that may run on a store in which others have left data."""
+"""Finds programs that may run on a store in which other programs have left data."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _IN_THEIR_THREADS = (
 
 
 def may_share(program: definitions.Program) -> bool:
-    """Return whether all steps use only threads that they name, so that renaming keeps them
-    apart.
+    """Return whether all steps use only threads that they name. Renaming the threads then keeps
+    programs apart.
     """
     return all(
         isinstance(step, _IN_THEIR_THREADS)

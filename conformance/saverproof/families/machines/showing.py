@@ -1,4 +1,4 @@
-"""Finds programs that show what one known mistake does, even if the saver makes others too."""
+"""Finds programs that show one known mistake, even if the saver makes others as well."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ family's own items shorten theirs further.
 
 @dataclass(slots=True)
 class Showing(Blaming):
-    """A search that knows which mistake a program shows."""
+    """A search that knows which mistake each program shows."""
 
     stands: dict[tuple[str, int], bool] = field(default_factory=dict)
     """True where a mistake predicts a violation, by the mistake's name and the violation's
@@ -32,8 +32,8 @@ class Showing(Blaming):
     def _as_known(self, violation: Violation) -> Violation:
         """Return a violation with the mistake that is now taken to be behind it.
 
-        That is the mistake that has replaced the earlier one, if it predicts what the program
-        shows.
+        If another mistake has replaced the earlier one, and predicts what the program shows, it is
+        that other one.
         """
         mistake = violation.mistake
         if mistake is None:
@@ -44,8 +44,8 @@ class Showing(Blaming):
         return replace(violation, mistake=standing)
 
     def _follows_from_the_rest(self, violation: Violation) -> bool:
-        """Return whether a violation's mistake was replaced by another one that also breaks its
-        contract, and all mistakes found now predict the violation together.
+        """Return whether another mistake, which also breaks the violation's contract, has replaced
+        the violation's own, and all mistakes found now predict the violation together.
         """
         mistake = violation.mistake
         if mistake is None:
@@ -57,8 +57,8 @@ class Showing(Blaming):
         return signature(violation.breach) in map(signature, predicted)
 
     def alike(self, violation: Violation) -> tuple[Mistake, ...]:
-        """Return the mistakes of other contracts that predict what the program of a violation
-        shows, each as the saver's only one.
+        """Return the mistakes of other contracts each of which, as the saver's only one, predicts
+        what a violation's program shows.
         """
         others = self.diagnosis.also_breaking(violation.contract)
         return tuple(each for each in others if self._stands_for(each, violation))
@@ -67,8 +67,8 @@ class Showing(Blaming):
         """Return the mistakes of other contracts that explain a violation as well as its own
         mistake does.
 
-        They also explain all that was seen of the saver. The family of the other contract tells
-        whether that one is broken, as it has runs that this family has not.
+        They also explain all that was seen of the saver. Whether one of their contracts is broken
+        is for its own family to say, which has runs that this family has not.
         """
         mistake = violation.mistake
         if mistake is None or mistake.breaks != violation.contract:
@@ -88,9 +88,8 @@ class Showing(Blaming):
     def _alone(
         self, program: Program, name: str, mistake: Mistake
     ) -> tuple[Program, Breach] | None:
-        """Return a short program that breaks a contract even if this is the saver's only mistake.
-
-        Return its breach with it, or None if there is no such program.
+        """Return a short program, with its breach, that breaks a contract even if this is the
+        saver's only mistake. Return None if there is no such program.
         """
         predictor = self.diagnosis.predictor
 
@@ -111,8 +110,8 @@ class Showing(Blaming):
         return None if breach is None else (short, breach)
 
     def _own_breach(self, mistake: Mistake) -> tuple[Program, Breach] | None:
-        """Return a short program that shows the contract of a mistake broken, and not only what
-        follows, with the breach; or None.
+        """Return a short program that shows the contract of a mistake broken, and the breach.
+        Return None if kept runs show only consequences of the mistake.
         """
         name = mistake.breaks
         shown = [
@@ -124,7 +123,7 @@ class Showing(Blaming):
         return self._alone(min(shown, key=len), name, mistake) if shown else None
 
     def _example(self, mistake: Mistake) -> tuple[Program, Breach] | None:
-        """Return the program that is known to show a mistake, if the saver answers it so.
+        """Return the program that is known to show a mistake, if it shows it on this saver.
 
         Return with it the first breach that this mistake alone predicts.
         """

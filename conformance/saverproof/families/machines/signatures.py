@@ -1,4 +1,4 @@
-"""Judges what needs no program: a saver's operations, their signatures, and its workspaces."""
+"""Judges without programs: a saver's operations, their signatures, and its workspaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE = ("put", "put_writes", "get_tuple", "list", "delete_thread")
 
 @dataclass(slots=True)
 class Standing:
-    """How often the contracts were judged without a program, and the findings."""
+    """The number of times that each contract was judged without a program, and the findings."""
 
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)

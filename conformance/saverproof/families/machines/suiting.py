@@ -48,12 +48,12 @@ def able_of(facts: Facts, target: Target) -> frozenset[str]:
 
 
 def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[Theme, ...]:
-    """Return the themes that a saver can take, with only values that its serializer keeps."""
+    """Return the themes that a saver can take. They have only values that its serializer keeps."""
     return tuple(_within(theme, serde, able) for theme in themes if theme.needs <= {*able})
 
 
 def suited_program(program: Program, able: Collection[str], serde: Any = None) -> Program:
-    """Return a program without the steps that the saver lacks the operation for.
+    """Return a program without the steps for which the saver lacks the operation.
 
     If ``serde`` is given, values that it does not keep are left out as well.
     """
@@ -62,7 +62,9 @@ def suited_program(program: Program, able: Collection[str], serde: Any = None) -
 
 
 def _has(able: Collection[str], step: Step) -> bool:
-    """Return whether the saver has the operation of a step, if it is one that savers may lack."""
+    """Return whether the saver has the operation of a step. Operations that no saver may lack count
+    as present.
+    """
     first = step.operation if isinstance(step, FirstOperation) else None
     operation = first or _DECLINED.get(type(step))
     return operation not in _NEEDS.values() or operation in able

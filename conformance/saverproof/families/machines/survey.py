@@ -1,4 +1,4 @@
-"""Surveys a saver before a machine uses it, by calling its operations."""
+"""Surveys a saver before a machine uses it, by calling each of its operations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saverproof.savers.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SaverSurvey:
-    """What a saver can do: its capabilities and serializer, and whether it takes task paths.
+    """The abilities of a saver: its capabilities and serializer, and whether it takes task paths.
 
     ``able`` are the capabilities that steps may need.
     """
@@ -69,7 +69,7 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
 def _tried_out(
     target: Target, prober: Prober
 ) -> tuple[dict[str, list[str]], list[str], dict[str, str]]:
-    """Return the operations by API, the APIs to use, and why each absent operation is absent."""
+    """Return the operations by API, the APIs to use, and the reason for each absent operation."""
     try:
         operations = find_operations(prober)
         apis = apis_of(target, operations)

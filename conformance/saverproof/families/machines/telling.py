@@ -41,6 +41,6 @@ def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
 
 
 def field(name: str, text: str) -> list[str]:
-    """Return a text after its name; further lines of the text follow below."""
+    """Return a text behind its name. Further lines of the text follow below."""
     first, *rest = text.split("\n") or [""]
     return [f"  {name:<9} {first}", *textwrap.indent("\n".join(rest), " " * 12).splitlines()]

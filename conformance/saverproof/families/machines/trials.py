@@ -1,4 +1,4 @@
-"""Runs programs on fresh workspaces: programs made step by step, or given ones once more."""
+"""Runs programs on fresh workspaces. Programs are made step by step, or given and run again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ProgramRun:
 
 
 class Stepper:
-    """A driver that takes the steps of one program, given or made by a theme."""
+    """A driver that takes the steps of one program. They are given, or made by a theme."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         self.session = session
@@ -132,8 +132,8 @@ class Trials:
 
     @contextmanager
     def _store(self, apis: tuple[str, ...], *, shares: bool) -> Iterator[tuple[Store, str]]:
-        """Open the store for one program; give the prefix of its threads with it. Count the
-        calls.
+        """Open the store for one program, and yield it with the prefix of the program's threads.
+        Count the calls.
         """
         self._number += 1
         if self.shared is not None and shares and apis == self.apis:

@@ -31,7 +31,7 @@ class Violation:
     mistake: Mistake | None = None
 
     def needs_instead(self, need: Trait, others: Iterable[Trait]) -> bool:
-        """Return whether one of the others may be what the program needs in place of ``need``.
+        """Return whether the program may need one of the ``others`` in place of ``need``.
 
         Taking out either takes out both: a thread id that joins two names has letters of paths, and
         nothing in the program tells which of the two makes the difference.
@@ -63,7 +63,7 @@ def kind_of(breach: Breach) -> str:
 
 
 def has_cause_of(one: Violation, other: Violation) -> bool:
-    """Return whether a violation seems to have the cause of another one of the same contract.
+    """Return whether a violation seems to have the same cause as another one of the same contract.
 
     It does if they differ in the same kind of fact, and it needs all that the other needs. One that
     needs less is not explained by the other.
