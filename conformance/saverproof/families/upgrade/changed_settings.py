@@ -1,4 +1,4 @@
-"""Has a store written with one serializer, and read with another one."""
+"""Lets a store be written with one serializer or environment, and read with another one."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ NO_DIFFERENCE = "it changes nothing of what the saver shows"
 
 @dataclass(frozen=True, slots=True)
 class AfterChange:
-    """What came of one change: how many facts were compared, how many reads refused, and what is
-    odd, each with the handover that showed it.
+    """The results of one change: how many facts were compared, how many reads were refused, and
+    which facts are odd, each with the handover that showed it.
     """
 
     facts: int
@@ -81,11 +81,12 @@ class ChangedSettings:
     _known: dict[tuple[Handover, str], list[ProgramFacts]] = field(default_factory=dict)
 
     def after(self, change: SettingChange) -> AfterChange:
-        """Have the old release write in one setting, and the new one read in the other, or go on.
+        """Let the old release write with the setting before the change, and the new one read, or go
+        on, with the setting after it.
 
         Raises:
-            NotToBeSeen: the saver does not do with one of the settings alone, or the change is
-                none to it.
+            NotToBeSeen: the saver does not work with one of the two settings alone, or the change
+                makes no difference to it.
         """
         fitting = self._fitting(change)
         bench = self._bench(change.before, change.after)
@@ -125,8 +126,8 @@ class ChangedSettings:
     # -- programs, and what is known of them ------------------------------------------------------
 
     def _fitting(self, change: SettingChange) -> list[int]:
-        """Return the numbers of the programs that are stored before the change, and read in each
-        setting alone.
+        """Return the numbers of the programs that can be stored with the setting before the change,
+        and read with the one after it, without a change in between.
         """
         old = self._alone(ALL_OLD, change.before)
         new = self._alone(ALL_NEW, change.after)
@@ -143,9 +144,7 @@ class ChangedSettings:
         return fitting
 
     def _alone(self, handover: Handover, setting: StorageSetting) -> list[ProgramFacts]:
-        """Return what a handover shows in one setting: of one release alone, or of both without a
-        change.
-        """
+        """Return what a handover shows if nothing but this one setting is used."""
         key = (handover, setting.words)
         if key not in self._known:
             bench = self._bench(setting, setting)
@@ -160,7 +159,7 @@ class ChangedSettings:
         known = (
             self._alone(ALL_OLD, change.before),
             self._alone(ALL_NEW, change.after),
-            # What is lost without a change as well is no matter of the change.
+            # What is also lost without the change does not come from the change.
             self._alone(handover, change.before),
         )
         judged = []
@@ -189,7 +188,7 @@ class ChangedSettings:
 
 
 def _calls(bench: ReleaseBench) -> dict[Which, int]:
-    """Return how often the given serializers have been called in each process that has some."""
+    """Return how often the given serializers were called, for each process that has some."""
     return {
         role: bench.players[role].ask("serialized")
         for role, given in bench.serializers.items()
@@ -215,8 +214,10 @@ def _raised(shown: ProgramFacts) -> dict[str, str]:
 
 
 def _odd(program: Program, alone: Sequence[ProgramFacts], shown: ProgramFacts) -> Iterator[Odd]:
-    """Yield the facts that are shown otherwise than without a change. What is refused need not be
-    shown; but a refusal must not come of bytes that are taken for what they are not.
+    """Yield the facts that are shown differently from how they are shown without the change.
+
+    What is refused need not be shown. But no refusal may come from decrypting bytes that were never
+    encrypted.
     """
     raised = _raised(shown)
     for name, text in raised.items():

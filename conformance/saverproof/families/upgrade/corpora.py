@@ -1,6 +1,4 @@
-"""Has the installed release write a corpus, and judges the installed release on the corpus of an
-older one.
-"""
+"""Lets the installed release write a corpus, and judges it on the corpus of an older release."""
 
 from __future__ import annotations
 
@@ -35,8 +33,10 @@ corpus.
 
 
 def written(target: Target, facts: Facts, folder: Path, programs: Sequence[Program]) -> Corpus:
-    """Return the corpus that the installed release writes of the programs. Programs are left out if
-    the release refuses a step of them, or if they show too much. The stores are made in ``folder``.
+    """Return the corpus that the installed release writes when it stores these programs.
+
+    A program is left out if the release refuses a step of it, or if it shows too much. The stores
+    are made in ``folder``.
 
     Raises:
         CorpusError: there is nothing that could be kept.
@@ -72,8 +72,10 @@ def _is_to_be_kept(shown: ProgramFacts) -> bool:
 
 
 def judged(target: Target, facts: Facts, folder: Path, corpus: Corpus, api: str) -> ComparedFacts:
-    """Compare what the installed release shows of a copy of the corpus with what the release that
-    wrote it shows, and with what the installed release shows of its own store.
+    """Judge what the installed release shows of a copy of the corpus.
+
+    It must be what the release that wrote the corpus showed, or what the installed release shows of
+    a store of its own.
 
     Raises:
         CorpusError: the corpus cannot be judged.
@@ -141,7 +143,7 @@ def _bench(target: Target, folder: Path, release: str, api: str) -> Iterator[Rel
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Return the files of a store that nobody has open."""
+    """Return the files of a store that nobody has open at the moment."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -1,8 +1,8 @@
-"""Reads and writes the folder of a corpus: a manifest, programs with what they show, and the files
-of a store.
+"""Reads and writes the folder of a corpus: a manifest, programs with what they show, and a store's
+files.
 
-Everything but the manifest is compressed, and the manifest has its hash. It is JSON and bytes: the
-kit neither unpickles nor runs anything in it.
+Everything but the manifest is compressed, and the manifest has its hash. The folder holds JSON and
+bytes only: the kit neither unpickles nor runs anything in it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _MOST_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class KeptProgram:
-    """A program, the prefix of its threads' names, the versions that it put, and what the release
-    shows of it.
+    """A program in a corpus: its steps, the prefix of its threads' names, the versions that it put,
+    and what the release shows of it.
     """
 
     program: Program
@@ -48,7 +48,7 @@ class KeptProgram:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who wrote a corpus: the target, the distribution, its release, and the release of
+    """The origin of a corpus: the target, the distribution, its release, and the release of
     langgraph-checkpoint.
     """
 
@@ -161,7 +161,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _are_hashes(found: object) -> bool:
-    """Return whether these are hashes of files, by names that lie inside the folder of a corpus."""
+    """Return whether these are hashes of files whose names lie inside the folder of a corpus."""
     return (
         isinstance(found, dict)
         and _PROGRAMS in found

@@ -1,4 +1,4 @@
-"""Tries the first read of an old store while another process is in the middle of a write."""
+"""Tries the first read of an old store while another process is in the middle of writing to it."""
 
 from __future__ import annotations
 

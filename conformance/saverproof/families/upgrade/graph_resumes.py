@@ -24,11 +24,11 @@ RAISED = "an exception"
 
 @dataclass(frozen=True, slots=True)
 class StoppedGraph:
-    """A graph that stops in the middle, and what shows when it goes on.
+    """A graph that stops in the middle, and what is shown when it goes on.
 
-    ``words`` say at what it stops. ``waits_for`` are its questions then, ``notes`` what an
-    uninterrupted run leaves, ``began`` how often the node begins at which it stops, and ``rounds``
-    how often all others do.
+    ``words`` say where it stops. ``waits_for`` are its questions at that moment, and ``notes`` is
+    what an uninterrupted run leaves. ``began`` says how often the node at which it stops begins,
+    and ``rounds`` how often each other node does.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class StoppedGraph:
 
     @property
     def expected(self) -> dict[str, str]:
-        """What is shown when it goes on, as texts by names."""
+        """The facts that must be shown when the graph goes on, as texts by names."""
         others = dict.fromkeys(("plan", "tidy", "finish", *self.inner), self.rounds)
         shown: Mapping[str, Any] = {
             "what it waits for": [*self.waits_for],
@@ -93,7 +93,7 @@ STOPPED: Mapping[str, StoppedGraph] = {
 
 @dataclass(frozen=True, slots=True)
 class OtherwiseResumed:
-    """What shows otherwise when a graph goes on."""
+    """The first thing that differs when a graph goes on."""
 
     what: str
     expected: str
@@ -104,10 +104,11 @@ class OtherwiseResumed:
 
 
 def resumed(bench: ReleaseBench, graph: StoppedGraph) -> OtherwiseResumed | None:
-    """Return what shows otherwise when the new release goes on with a graph of the old one.
+    """Return the first thing that differs when the new release goes on with a graph of the old one.
 
     Raises:
-        NotToBeSeen: so it does where one of the releases plays both parts, or with the plain saver.
+        NotToBeSeen: something differs even where one of the releases plays both parts, or with the
+            plain saver.
     """
     for role, expected in _expected_alone(bench, graph).items():
         if own := _otherwise(bench, graph, (role, role), expected):
@@ -141,7 +142,7 @@ def _otherwise(
     roles: tuple[Which, Which],
     expected: Mapping[str, str],
 ) -> OtherwiseResumed | None:
-    """Return what shows otherwise when the two parts are played by these releases."""
+    """Return the first thing that differs when the two parts are played by these releases."""
     try:
         shown = _shown(bench, graph, *roles)
     except ReleaseRaised as refusal:
@@ -182,7 +183,8 @@ def _stop(
     """Play the first part.
 
     Raises:
-        NotToBeSeen: it did not come to where it stops. That is no matter of who goes on.
+        NotToBeSeen: the graph did not come to the place where it stops, so that nothing can be said
+            about going on.
     """
     player = bench.players[role]
     try:

@@ -31,14 +31,14 @@ Node = Callable[[NotedState], Any]
 
 
 class NodeFails(Exception):  # noqa: N818 - it is meant to
-    """A node fails, as it does only before its graph goes on."""
+    """The failure of a node. It fails only before its graph goes on under the other release."""
 
 
 class StoppingGraph:
-    """A graph of a kind. Each node writes its name to the file ``log`` when it begins.
+    """A graph of one kind. Each node writes its name to the file ``log`` when it begins.
 
-    ``stops`` is True in the process in which it is to fail or to be killed. ``latest`` returns the
-    latest checkpoint that the saver has.
+    ``stops`` is True in the process in which the graph is to fail or to be killed. ``latest``
+    returns the latest checkpoint that the saver has.
     """
 
     def __init__(self, kind: str, log: str, stops: bool, latest: Callable[[], Any]) -> None:
@@ -56,7 +56,7 @@ class StoppingGraph:
         builder.add_edge(START, "plan")
         builder.add_edge("plan", "tidy")
         if self.kind in _UNANSWERED:
-            # What is done beside a node that fails may be stored or not: here it surely is.
+            # A neighbour of a failing node may be stored or not. In a row, it surely is.
             builder.add_edge("tidy", "stop")
             builder.add_edge("stop", "finish")
         else:
@@ -104,8 +104,8 @@ class StoppingGraph:
         return node
 
     def is_stored(self, node: str) -> bool:
-        """Return whether what a node left is stored. LangGraph before 0.6 stores a step beside the
-        next one, so that this waits for it.
+        """Return whether the output of a node is stored. LangGraph before 0.6 stores a step while
+        the next one runs, so this waits for it.
         """
         for _ in range(_MOST_LOOKS):
             found = self.latest()
@@ -132,8 +132,8 @@ _THREAD = {"configurable": {"thread_id": "a thread"}}
 
 
 def play(saver: Any, api: str, kind: str, part: str, log: str) -> Any:
-    """Play the part of a graph before it stops, or the one after; the async API gives a coroutine
-    of the answer.
+    """Play the part of a graph before its stop, or the part after it. The async API returns a
+    coroutine of the answer.
 
     After it the answer says what the thread waited for, what it holds at its end, and which nodes
     began how often.
@@ -151,14 +151,18 @@ def play(saver: Any, api: str, kind: str, part: str, log: str) -> Any:
 
 
 class _Latest:
-    """The latest checkpoint, for a node. ``loop`` is the loop on which the graph runs, if any."""
+    """Reads the latest checkpoint, for a node. ``loop`` is the loop on which the graph runs, if
+    any.
+    """
 
     def __init__(self, saver: Any) -> None:
         self.saver = saver
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def found(self) -> Any:
-        """Return it as the saver's API gives it. A sync node of an async graph has its thread."""
+        """Return the latest checkpoint, through the saver's API. In an async graph, sync nodes run
+        in threads of their own, so this may wait for the loop.
+        """
         if self.loop is None:
             return self.saver.get_tuple(_THREAD)
         asked = self.saver.aget_tuple(_THREAD)

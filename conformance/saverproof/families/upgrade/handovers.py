@@ -1,4 +1,4 @@
-"""Says which handover from one release to another judges which contract."""
+"""Says which handover from one release to another judges which contract, and plays it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ _OPENING = "opening the store"
 
 @dataclass(frozen=True, slots=True)
 class ComparedFacts:
-    """How many facts were compared in a handover, and the odd ones; ``of_langgraph`` more are odd
-    with the plain saver as well, and count for nothing.
+    """The facts compared in a handover: how many there were, and the odd ones.
+
+    ``of_langgraph`` more facts are odd with the plain saver as well, and count for nothing.
     """
 
     facts: int
@@ -50,7 +51,7 @@ class ComparedFacts:
 
 
 def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedFacts:
-    """Play a handover, and compare what is shown with what each release shows of its own stores."""
+    """Play a handover. Compare what is shown with what each release shows of its own stores."""
     if handover is not READ_BY_NEW:
         alone = alone.only(takes_turns)
     try:
@@ -79,7 +80,7 @@ def _of_langgraph(bench: ReleaseBench, handover: Handover, found: Sequence[Odd])
 
 
 def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedFacts:
-    """Return the one odd fact of a store that cannot be opened."""
+    """Return the one odd fact of a store that a release cannot open."""
     program: Program = tuple(step for program in alone.programs[:1] for step in program)
     return ComparedFacts(0, (Odd(program, _OPENING, ("an open store",), str(refusal), reader),))
 

@@ -181,7 +181,9 @@ class UpgradeJudging:
             self._found(name, finding(self.plan, pair, name, shown))
 
     def _leave_to_langgraph(self, pair: TwoReleases, name: str, seen: ComparedFacts) -> None:
-        """Tell of facts that LangGraph shows otherwise, whatever the saver does: it is not held."""
+        """Report facts that LangGraph itself shows differently, whatever the saver does. The
+        contract then does not count as held.
+        """
         if not seen.facts:
             self.tally.not_exercised([name], OF_LANGGRAPH)
             return
@@ -279,8 +281,8 @@ class UpgradeJudging:
     def _tell_untried(
         self, name: str, pair: TwoReleases, untried: Sequence[str], count: int
     ) -> None:
-        """Tell what could not be tried: the contract is not held then. If nothing could, it is not
-        exercised.
+        """Report what could not be tried. The contract then does not count as held; if nothing
+        could be tried, it is not exercised.
         """
         if len(untried) == count:
             self.tally.not_exercised([name], untried[0])
@@ -291,7 +293,9 @@ class UpgradeJudging:
             self.tally.withdraw(name, f"not tried with {pair.old}: {'; '.join(untried)}"[:600])
 
     def _found_another(self, name: str, found: Finding, told: bool) -> None:
-        """Record a finding. A further one may have the same cause or another: a line tells it."""
+        """Record a finding, or only add a line about it if the contract was reported before: it may
+        have the same cause.
+        """
         if told:
             self.tally.note(f"{name}, too: {found.summary}: {found.observed}")
         else:

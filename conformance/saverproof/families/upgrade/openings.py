@@ -1,5 +1,5 @@
-"""Says how a process that must not import the kit opens a target's store: by the target's own
-source.
+"""Says how a process that must not import the kit opens a target's store. It does so by the
+target's own source.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ NO_OPENING = (
 
 @dataclass(frozen=True, slots=True)
 class StoreOpening:
-    """Statements, and an expression that opens the saver at ``path`` or ``dsn``. The modules that
-    they import may lie in ``folders``.
+    """The statements, and the expression, that open the saver at ``path`` or ``dsn``. The modules
+    that they import may lie in ``folders``.
     """
 
     statements: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""A saver that keeps what it is given in a file, and adds nothing: what becomes of that between two
-releases of LangGraph is LangGraph's own doing.
+"""A saver that keeps what it is given in a file, and adds nothing.
 
-The process of a release runs this text, so that it imports nothing of the kit.
+If this saver, too, shows something differently between two releases of LangGraph, LangGraph itself
+has changed it. The process of a release runs this text, so it imports nothing of the kit.
 """
 
 from __future__ import annotations

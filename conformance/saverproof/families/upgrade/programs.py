@@ -1,5 +1,5 @@
-"""Makes the programs that two releases are asked to store, from those of the functional families;
-reads are kept apart.
+"""Makes the programs that two releases are asked to store, out of those of the functional families.
+Reads are kept apart.
 """
 
 from __future__ import annotations
@@ -52,8 +52,10 @@ def programs_of(profile: str, able: Collection[str]) -> list[Program]:
 
 
 def plain(program: Program) -> Program:
-    """Return a program with steps that every release takes, and arguments that can be written as
-    data: no runtime objects in configs, no values in metadata, and each put of a history as a step.
+    """Return a program that every release can take, and that can be written as data.
+
+    Its configs have no runtime objects, its metadata have no values of the catalogue, and each put
+    of a history is a step.
     """
     return tuple(
         _without_objects(step)
@@ -87,9 +89,10 @@ def written(program: Program) -> Program:
 
 
 def takes_turns(program: Program) -> bool:
-    """Return whether the program means the same, whichever release takes which step: all writes of
-    one task to one checkpoint must come in one step. Old releases let the last of several batches
-    win, new ones the first.
+    """Return whether the program has the same result, whichever release takes which step.
+
+    For this, all writes of one task to one checkpoint must come in one step: of several batches,
+    old releases let the last one win, and new ones the first.
     """
     batches = [
         (step.thread, step.namespace, step.number, step.task)
@@ -108,7 +111,9 @@ class CallAsData:
 
 
 def settled(step: Step, model: Model, thread: str, next_version: Any) -> CallAsData:
-    """Return the call of a writing step, on a thread of this name; the model takes the step."""
+    """Return the call for a step that writes, on a thread of this name. The model takes the step as
+    well.
+    """
     planned = model.apply(step, next_version)
     match step:
         case Put() if planned is not None:
@@ -133,8 +138,10 @@ def expression(value: Value) -> Mapping[str, Any]:
 
 
 def questions(program: Program, name: str) -> list[dict[str, Any]]:
-    """Return the questions after a program whose threads' names have this prefix: all that it
-    wrote, by its id, as the latest and in listings, and the program's own reads.
+    """Return the questions to ask after a program. ``name`` is the prefix of its threads' names.
+
+    They ask for all that the program wrote, by id, as the latest and in listings. The program's own
+    reads follow.
     """
     return list({repr(question): question for question in _questions(program, name)}.values())
 

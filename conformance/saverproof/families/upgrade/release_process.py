@@ -78,7 +78,9 @@ class ReleaseProcess:
     def open(
         self, name: str, opening: StoreOpening, at: Workspace, serializer: Any | None = None
     ) -> None:
-        """Open a store under a name, with another serializer if one is given as data."""
+        """Open a store under a name. If a serializer is given as data, use it instead of the
+        saver's own.
+        """
         self.ask("open", name=name, serializer=serializer, **where(opening, at))
 
     def close(self, name: str) -> None:

@@ -1,4 +1,5 @@
-"""Plays calls that arrive as JSON on the saver of whichever release is first on its path.
+"""Plays calls that arrive as JSON on a saver. The saver's release is the one that is first on this
+program's path.
 
 It runs as a program of its own, and imports nothing of the kit: an old release needs an old
 langgraph-checkpoint, which the kit may not know. Values arrive as expressions that make them, and
@@ -89,8 +90,8 @@ class OpenSavers:
         return self.calls_of_serializers
 
     def manager_of(self, opening: Mapping[str, Any], path: str, dsn: str) -> Any:
-        """Return the context manager that opens a saver. The folder of a target's own module is put
-        on the path.
+        """Return the context manager that opens a saver. The folder of the target's own module is
+        put on the path first.
         """
         sys.path[1:1] = [folder for folder in opening["folders"] if folder not in sys.path]
         names: dict[str, Any] = {"path": path, "dsn": dsn}
@@ -115,8 +116,10 @@ class OpenSavers:
         self.savers[copied] = self.savers[name].with_allowlist([tuple(one) for one in classes])
 
     def said(self, name: str, values: list[Any], classes: list[list[str]]) -> list[str]:
-        """Return what the saver's serializer makes of each value that it stores: texts. If classes
-        are given, it is asked as LangGraph's base class makes it for them.
+        """Return, as texts, what the saver's serializer makes of each value that it stores.
+
+        If classes are given, the serializer that LangGraph's base class makes for them is asked
+        instead.
         """
         serde = self.savers[name].serde
         if classes:
@@ -147,7 +150,7 @@ class OpenSavers:
         return method
 
     def made(self, data: Any) -> Any:
-        """Return the argument that the data stands for."""
+        """Return the argument that some data stands for."""
         if isinstance(data, dict):
             if data.keys() == {EXPRESSION}:
                 source, imports = data[EXPRESSION]
@@ -197,8 +200,8 @@ class OpenSavers:
     # -- graphs -------------------------------------------------------------------------------
 
     def graph(self, name: str, text: str, kind: str, part: str, log: str) -> dict[str, str]:
-        """Play a part of a graph that stops in between, and return what is shown: texts by names.
-        ``text`` is the module that plays it.
+        """Play one part of a graph that stops in between. Return what is shown, as texts by names.
+        ``text`` is the source of the module that plays it.
         """
         play = self.module_of(text).play
         shown = self.answer_of(play(self.savers[name], self.api, kind, part, log))
@@ -207,8 +210,8 @@ class OpenSavers:
     def killed_graph(
         self, opening: Mapping[str, Any], path: str, dsn: str, text: str, kind: str, log: str
     ) -> bool:
-        """Play the first part of a graph in a process that a node of it kills. Return whether it
-        was killed.
+        """Play the first part of a graph, in a process that is killed by one of the graph's nodes.
+        Return whether it was killed.
         """
         self.module_of(text)
         child = os.fork()
@@ -224,7 +227,9 @@ class OpenSavers:
         return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
     def module_of(self, text: str) -> Any:
-        """Return the module of a text. LangGraph looks its classes up by its name."""
+        """Return a module made of this source. It has a name by which LangGraph looks up its
+        classes.
+        """
         if text not in self.modules:
             module = types.ModuleType(f"saverproof_sent_{len(self.modules)}")
             sys.modules[module.__name__] = module
@@ -236,7 +241,7 @@ class OpenSavers:
 
     def die(self, opening: Mapping[str, Any], path: str, dsn: str, place: int) -> int:
         """Open a store and set it up, in a process that is killed at a call of its driver. Return
-        how many calls were made before: fewer than ``place`` if the process came to its end.
+        the number of calls before that. It is less than ``place`` if the process came to its end.
         """
         reading, writing = os.pipe()
         child = os.fork()
@@ -262,7 +267,7 @@ class OpenSavers:
     # -- awaiting -----------------------------------------------------------------------------
 
     def answer_of(self, answer: Any) -> Any:
-        """Return an answer. If it has to be awaited, it is awaited on a loop in another thread."""
+        """Return an answer. If it has to be awaited, await it on a loop in another thread."""
         if not inspect.iscoroutine(answer):
             return answer
         if self.loop is None:
@@ -287,8 +292,8 @@ class _DriverCalls:
 
 
 def _is_of_driver(callee: Any) -> bool:
-    """Return whether a built-in method belongs to a driver: to SQLite's module, or to one that is
-    no part of Python itself.
+    """Return whether a built-in method belongs to a driver: to SQLite's module, or to a module
+    outside of Python itself.
     """
     module = type(getattr(callee, "__self__", None)).__module__.partition(".")[0]
     return module in ("sqlite3", "_sqlite3") or not (
@@ -352,7 +357,7 @@ def _plain(value: Any) -> Any:
 
 
 def _parts(value: Any) -> Mapping[str, Any] | None:
-    """Return the fields of an object, if its class names them: a repr may leave out fields, or
+    """Return the fields of an object, if its class names them. A repr may leave out fields, or
     depend on how the object was made.
     """
     if dataclasses.is_dataclass(value):
@@ -377,11 +382,11 @@ def _described(error: BaseException) -> str:
 def main() -> None:
     """Answer requests, a line of JSON each, until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    # What a saver prints is no answer.
+    # Anything that a saver prints must not be taken for an answer.
     os.dup2(2, 1)
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
     savers = OpenSavers(sys.argv[1])
-    # A saver that does not answer is not to outlive whoever asks.
+    # A saver that does not answer must not outlive the process that asks.
     threading.Thread(target=_take_in, args=(requests,), daemon=True).start()
     while True:
         request = json.loads(requests.get())

@@ -59,7 +59,7 @@ class TwoReleases:
 
 
 def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Finding:
-    """Return the finding of a fact that differs from what either release shows of its own store."""
+    """Return the finding of a fact that differs from what each release shows of its own store."""
     reader = pair.named(odd.reader)
     names = {role: pair.named(role) for role in Which}
     return Finding(
@@ -76,7 +76,7 @@ def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Findi
 
 
 def _steps(names: Mapping[Which, str], handover: Handover, odd: Odd) -> Iterator[str]:
-    """Return each step, with the name of who takes it."""
+    """Return each step, together with the name of the release that takes it."""
     steps, taken = written(odd.program), 0
     for roles, upto in handover.parts:
         end = upto(len(steps))
@@ -112,7 +112,7 @@ def setting_finding(
 
 
 def strict_finding(plan: ItemPlan, pair: TwoReleases, otherwise: OtherwiseRead) -> Finding:
-    """Return the finding of a fact that is shown otherwise than the serializer says."""
+    """Return the finding of a fact that is shown differently from what the serializer says."""
     return Finding(
         contract=upgrade.STRICT_MSGPACK.id,
         api=plan.api,
@@ -135,7 +135,7 @@ def strict_finding(plan: ItemPlan, pair: TwoReleases, otherwise: OtherwiseRead) 
 def graph_finding(
     plan: ItemPlan, pair: TwoReleases, graph: StoppedGraph, otherwise: OtherwiseResumed
 ) -> Finding:
-    """Return the finding of a graph that goes on otherwise under the installed release."""
+    """Return the finding of a graph that goes on differently under the installed release."""
     return Finding(
         contract=upgrade.GRAPH_RESUMES.id,
         api=plan.api,
@@ -175,8 +175,8 @@ def read_finding(plan: ItemPlan, pair: TwoReleases, raised: str) -> Finding:
 
 
 def set_up_finding(plan: ItemPlan, pair: TwoReleases, trouble: Trouble) -> Finding:
-    """Return the finding of an old store that could not be set up, or lost something when it
-    was.
+    """Return the finding of an old store that could not be set up, or that lost something when it
+    was set up.
     """
     return Finding(
         contract=upgrade.SETUP_ON_OLD_STORE.id,

@@ -1,7 +1,7 @@
 """Serializers to which a store is changed.
 
-The process of a release runs this text, so that it imports nothing of the kit, and of LangGraph
-nothing at all: the protocols of serializers and ciphers are shapes.
+The process of a release runs this text, so it imports nothing of the kit. It imports nothing of
+LangGraph either: a serializer or cipher only needs the right methods.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class TryingCipher:
 
 
 class JsonSerializer:
-    """A serializer that knows JSON alone, of the type with which LangGraph stored values before it
-    had msgpack.
+    """A serializer that can take JSON only. Its type is the one with which LangGraph stored values
+    before it had msgpack.
     """
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
@@ -81,8 +81,8 @@ class JsonSerializer:
 
 
 class PickleSerializer:
-    """A serializer that pickles every value, as LangGraph's does where msgpack fails and a fallback
-    is allowed.
+    """A serializer that pickles every value, as LangGraph's serializer does if msgpack fails and a
+    fallback is allowed.
     """
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
@@ -102,7 +102,9 @@ class PickleSerializer:
 
 
 class _DataAlone(pickle.Unpickler):
-    """Reads pickles of plain data. A pickle that names a class, or any function, runs nothing."""
+    """Reads pickles of plain data. If a pickle names a class or a function, it is refused and runs
+    nothing.
+    """
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         raise ValueError(f"found {module_name}.{global_name} in a pickle, expected plain data")

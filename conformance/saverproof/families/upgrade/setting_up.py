@@ -1,4 +1,4 @@
-"""Sets an old store up with several processes at once, or with one that is killed."""
+"""Sets an old store up by several processes at once, or by one that is killed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ NO_CALLS = "no call of a driver was seen while a store was set up, so that no pr
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """How a store was set up, and what went wrong. ``place`` is the place of the kill, if there was
-    one.
+    """A flaw that was seen when an old store was set up, and how it was set up. ``place`` is the
+    place of the kill, if there was one.
     """
 
     how: str
@@ -58,7 +58,7 @@ class SettingUp:
     kills: int = 0
 
     def trouble(self) -> Trouble | None:
-        """Return the first trouble with stores of the old release.
+        """Return the first flaw seen with stores of the old release.
 
         Raises:
             NotToBeSeen: stores of the new release make trouble as well, which other families

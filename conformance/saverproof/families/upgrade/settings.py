@@ -1,5 +1,5 @@
-"""Says how a store can be written and read otherwise than the target does, and which changes from
-one way to another are tried.
+"""Says in which other ways than the target's own a store can be written and read, and which changes
+between them are tried.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _JSONPLUS = "from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer"
 
 @dataclass(frozen=True, slots=True)
 class StorageSetting:
-    """How a release stores values: with which serializer, in which environment.
+    """The way in which a release stores values: the serializer and the environment.
 
     ``serializer`` is the expression that makes it, after the statement ``needs``; "" for the
     target's own.
@@ -60,7 +60,7 @@ LENIENT = StorageSetting(
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """How a store was written before, and how it is read afterwards."""
+    """The setting with which a store was written, and the one with which it is read afterwards."""
 
     name: str
     before: StorageSetting

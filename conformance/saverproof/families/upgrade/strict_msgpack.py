@@ -1,5 +1,5 @@
-"""Reads one store with and without strict msgpack, and holds what a saver shows against what its
-serializer says.
+"""Reads one store with and without strict msgpack, and compares what a saver shows with what its
+serializer makes of the values.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ _STORED = "to be stored, as it is without strict msgpack"
 
 @dataclass(frozen=True, slots=True)
 class OtherwiseRead:
-    """A fact that is shown otherwise than the serializer says. ``written`` is one of
-    :data:`WRITTEN`, ``how`` says in words how it was read.
+    """A fact that is shown differently from what the serializer says.
+
+    ``written`` is one of :data:`WRITTEN`; ``how`` says in words how the fact was read.
     """
 
     written: str
@@ -65,7 +66,9 @@ class OtherwiseRead:
 
 @dataclass(frozen=True, slots=True)
 class StrictReads:
-    """How many facts were held against the serializer's word, and the first one that differs."""
+    """The number of facts that were compared with what the serializer says, and the first one that
+    differs.
+    """
 
     facts: int
     odd: OtherwiseRead | None
@@ -73,8 +76,8 @@ class StrictReads:
 
 @dataclass(frozen=True, slots=True)
 class StrictReading:
-    """Reads stores with and without strict msgpack: on either bench, the new release is a process
-    of its own.
+    """Reads stores with and without strict msgpack. On each of the two benches, the new release is
+    a process of its own.
     """
 
     usual: ReleaseBench
@@ -96,9 +99,8 @@ class StrictReading:
         """Read with strict msgpack what was ``written``, one of :data:`WRITTEN`.
 
         Raises:
-            NotToBeSeen: it cannot be stored without strict msgpack either, strict msgpack makes no
-                difference to the saver's serializer, or the saver shows nothing to which it could
-                make one.
+            NotToBeSeen: it cannot be stored without strict msgpack either; or strict msgpack makes
+                no difference to the saver's serializer, or none to anything that the saver shows.
         """
         with self.strictly.store() as at:
             (playing,) = self.strictly.play(WRITTEN[written], [PROGRAM], at)
@@ -157,7 +159,8 @@ def _player(release: str, api: str, setting: StorageSetting) -> Iterator[Release
 
 
 def _put(text: str, said: Sequence[str], given: Sequence[str]) -> str:
-    """Return the text of a fact with what a serializer gives now in place of what it gave.
+    """Return the text of a fact, with the values as the serializer gives them now in place of those
+    that it gave before.
 
     Facts hold the whole text of a value, within that of a checkpoint or a list of writes.
     """
@@ -175,9 +178,10 @@ def _shown(
 ) -> tuple[ProgramFacts, Sequence[str]]:
     """Return what the new release shows, and what the saver's serializer makes of each value.
 
-    If classes are given, it shows it through the copy that may read them. That copy's serializer
-    is believed only where LangGraph's base class makes none that gives more than ``plain``: a copy
-    that is its original would be right by its own word.
+    If ``classes`` are given, the saver is read through a copy that may read these classes. The
+    serializer that LangGraph's base class makes for them then says what the values are, unless it
+    gives only ``plain``. The copy's own serializer says so in that case alone: if it were the same
+    as that of the original, the copy would always seem right.
     """
     player = bench.players[Which.NEW]
 

@@ -1,4 +1,4 @@
-"""Plays programs of which each release takes a part, on one store, and reads what a release
+"""Plays programs on one store, with parts taken by different releases, and reads what a release
 shows.
 """
 
@@ -37,10 +37,11 @@ class Which(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Which release takes which steps of a program, and which ones are asked at the end.
+    """The releases that take the parts of a program on one store, and those that are asked at the
+    end.
 
-    Each of ``parts`` has the releases that take it, and a function from the number of the program's
-    steps to the number at which the part ends. In a part with both releases, both keep the store
+    Each of ``parts`` has the releases that take it, and a function that computes where the part
+    ends from the number of the program's steps. If a part has both releases, both keep the store
     open, and take turns.
     """
 
@@ -66,7 +67,9 @@ SIDE_BY_SIDE = Handover((((Which.OLD, Which.NEW), _whole),), (Which.NEW, Which.O
 
 @dataclass(slots=True)
 class Playing:
-    """One program under way on a store. The names of its threads have a prefix of their own."""
+    """One program that is being played on a store. The names of its threads have a prefix of their
+    own.
+    """
 
     program: Program
     name: str
@@ -78,7 +81,7 @@ class Playing:
     """The channel versions, and the versions seen, of each checkpoint that was put, by its id."""
 
     def go_on(self, players: Sequence[ReleaseProcess], store: str, upto: int) -> None:
-        """Take the steps up to number ``upto``, with the releases in turns."""
+        """Take the steps before number ``upto``, with the releases in turns."""
         for step in written(self.program)[self.taken : upto]:
             player = players[self.taken % len(players)]
             self.taken += 1
@@ -116,8 +119,8 @@ class Playing:
         return shown
 
     def _without_versions(self, name: str, text: str) -> str:
-        """Return a placeholder for versions that are as they were put, since each release makes
-        versions of its own; any other text is returned unchanged.
+        """Return a placeholder if the text is a version as it was put, since each release makes
+        versions of its own. Return any other text unchanged.
         """
         for put in self.versions.items():
             identifier, made = put
@@ -129,8 +132,8 @@ class Playing:
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A fact that neither release shows of its own store: ``expected`` are the texts that they show
-    there.
+    """A fact that differs from what each release shows of its own store. ``expected`` are the texts
+    that they show there.
     """
 
     program: Program
@@ -147,7 +150,7 @@ NOTHING = "nothing"
 def odd_facts(
     program: Program, reader: Which, shown: ProgramFacts, old: ProgramFacts, new: ProgramFacts
 ) -> Iterator[Odd]:
-    """Yield the facts that differ from what either release shows of its own store."""
+    """Yield the facts that differ from what each of the two releases shows of its own store."""
     # An exception explains what is not shown for it.
     names = sorted({*old, *new, *shown}, key=lambda name: (" raises " not in name, name))
     for name in names:
@@ -159,9 +162,10 @@ def odd_facts(
 
 @dataclass(slots=True)
 class ReleaseBench:
-    """Both releases, and the folder in which their stores are made. ``serializers`` are those that
-    take the place of a release's own, as data. ``plain`` has the plain saver on both, where
-    LangGraph itself is older in one of them.
+    """The processes of both releases, and the folder in which their stores are made.
+
+    ``serializers`` are those that replace a release's own, as data. ``plain`` is the bench with the
+    plain saver on both, if LangGraph itself is older in one of them.
     """
 
     target: Target
@@ -192,7 +196,7 @@ class ReleaseBench:
                 self.players[role].close(name)
 
     def play(self, handover: Handover, programs: Sequence[Program], at: Workspace) -> list[Playing]:
-        """Have programs played on a store."""
+        """Play programs on a store, with the releases of a handover."""
         playing = [Playing(one, f"{number}~") for number, one in enumerate(programs)]
         for roles, upto in handover.parts:
             with self.opened(roles, at) as name:
@@ -215,8 +219,8 @@ class ReleaseBench:
 
 @dataclass(slots=True)
 class Alone:
-    """What each release shows of programs that it wrote alone. Programs that one of them refuses
-    are left out.
+    """The facts that each release shows of programs that it wrote alone. Programs that one of them
+    refuses are left out.
 
     ``refusal`` is the error of the first refused program.
     """
@@ -236,7 +240,7 @@ class Alone:
     def beside(
         cls, bench: ReleaseBench, programs: Sequence[Program], old: Sequence[ProgramFacts]
     ) -> Alone:
-        """Have only the new release play the programs; what the old one shows is given."""
+        """Let only the new release play the programs. What the old one shows is given."""
         (new,) = bench.shown(ALL_NEW, programs)
         rows = [
             row for row in zip(programs, old, new, strict=True) if not any(map(refusal_of, row[1:]))
@@ -254,7 +258,7 @@ class Alone:
         return Alone([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
 
     def odd(self, reader: Which, shown: Sequence[ProgramFacts]) -> Iterator[Odd]:
-        """Yield the facts that differ from what either release shows."""
+        """Yield the facts that differ from what each of the two releases shows."""
         for program, seen, old, new in zip(self.programs, shown, self.old, self.new, strict=True):
             yield from odd_facts(program, reader, seen, old, new)
 
