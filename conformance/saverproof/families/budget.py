@@ -54,7 +54,7 @@ class Budget:
             longest_s = max(longest_s, self.spent_s - before)
 
     def ordered(self, items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-        """Return the items in their order, or, under a limit, with one of each kind first."""
+        """Return the items in their order. Under a limit, one item of each kind comes first."""
         if self.limit_s is None:
             return list(items)
         of_kind: defaultdict[Hashable, int] = defaultdict(int)

@@ -1,5 +1,5 @@
-"""Finds the database drivers whose calls are failed: known and loaded ones, and those of a
-target.
+"""Finds the database drivers whose calls are made to fail: known ones that are loaded, and those
+that a target declares.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def added_drivers() -> dict[str, Driver]:
 
 
 def with_loaded(drivers: Sequence[Driver]) -> list[Driver]:
-    """Return ``drivers`` and the added drivers that have a module loaded by now."""
+    """Return ``drivers``, and those drivers added by other distributions of which a module is
+    loaded.
+    """
     names = {driver.name for driver in drivers}
     loaded = [
         driver
@@ -71,6 +73,6 @@ def declared(target: Target) -> tuple[list[Driver], list[str]]:
 def nothing_passed(problems: list[str], files: str) -> str:
     """Say why no contract applies to a saver that made no known database call.
 
-    ``files`` says why its files were not failed either.
+    ``files`` says why its files were not made to fail either.
     """
     return "; ".join([why_nothing_passed(), HOOKS, files, *problems])

@@ -93,8 +93,8 @@ def _order(sizes: Sequence[int], counts: Sequence[int], slack: int) -> GrowthOrd
         return GrowthOrder.CONSTANT
     if _exceeds_lines(sizes, counts, slack):
         return GrowthOrder.MORE
-    # What a tree takes more at each level, and what a loop takes more for each item, differ at the
-    # last size the most: that decides, however uneven the steps between are.
+    # A tree takes more at each level, a loop for each item. The two differ most at the last size,
+    # so that size decides, however uneven the steps between are.
     misfits = {
         order: _misfit([shape(size) for size in sizes], counts) for order, shape in _SHAPES.items()
     }

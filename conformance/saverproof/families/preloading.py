@@ -62,7 +62,7 @@ def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> Non
         _import(ref, names)
     if _answer_of_child(_threads_left_by_warming) == 1:
         _warm()
-    # What it finds out about modules, children that intercept statements need not find out.
+    # This looks at modules once, so that children that intercept statements need not do so.
     SQLITE3.install()()
 
 
@@ -147,7 +147,7 @@ def _threads_left_by_warming() -> int:
 def _warm() -> None:
     """Do what every trial does, with LangGraph's saver in memory, and leave nothing open."""
     for kind in KINDS.values():
-        # That it is no such object is found out by a decoder that is made and kept for the kind.
+        # None is no such object. To find that out, a decoder is made for the kind, and kept.
         with suppress(ValueError):
             decode(kind, None)
     statements_unavailable()

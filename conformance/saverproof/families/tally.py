@@ -37,12 +37,16 @@ def keep_plainest(known: dict[str, R], name: str, shown: R) -> None:
 
 
 def hidden(why: str, behind: str) -> str:
-    """Return why a contract is unknown that is hidden by the breach of another one."""
+    """Return the reason why nothing is known of a contract: the breach of the contracts ``behind``
+    hides it.
+    """
     return f"{why}: {behind} stands in the way"
 
 
 def unsettled(times: int, steps: Sequence[str], program: Any, how: str = "") -> Unsettled:
-    """Return differences that nothing explains; see :meth:`Tally.unsettle`."""
+    """Return differences that nothing explains, with the reason in words; see
+    :meth:`Tally.unsettle`.
+    """
     count = "1 difference was" if times == 1 else f"{times} differences were"
     why = f"{count} seen that no finding explains" + (f": {how}" if how else "")
     return Unsettled(times=times, why=why, steps=[*steps], program=program)

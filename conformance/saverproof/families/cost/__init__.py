@@ -1,1 +1,1 @@
-"""What operations cost as a store grows: counts at several sizes, and the law that fits them."""
+"""The cost of operations as a store grows: counts at several sizes, and the law that fits them."""

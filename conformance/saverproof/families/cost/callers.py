@@ -35,7 +35,7 @@ A round in which the pool opened a connection shows nothing.
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """How many of the ``callers`` reached the database at the same time, with a pool that has
+    """The number of ``callers`` that reached the database at the same time, with a pool that has
     ``room``.
 
     There are no callers if the saver has no pool. ``trouble`` says why nothing is known.
@@ -48,12 +48,12 @@ class AtOnce:
 
     @property
     def in_line(self) -> bool:
-        """Whether the callers wait for each other."""
+        """True if the callers wait for each other."""
         return self.room > 1 and not self.trouble and self.at_once == 1
 
     @property
     def in_words(self) -> str:
-        """What was seen, in one line."""
+        """The result in one line."""
         return (
             f"{self.at_once} of {self.callers} callers of get_tuple reaches the database at a "
             f"time, although its pool has room for {self.room:,} connections"

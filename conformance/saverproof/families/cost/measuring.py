@@ -56,7 +56,7 @@ class CostMeasurement:
 
     @property
     def slows_growing(self) -> bool:
-        """Whether a put or put_writes is known to take longer as the store grows, so that growing
+        """True if a put or put_writes is known to take longer as the store grows, so that growing
         it further would take too long.
         """
         if self.trouble or self.question.ask not in GROWING or len(self.sizes) < FEWEST:
@@ -90,7 +90,9 @@ class CostBench:
 
     @property
     def missing(self) -> list[str]:
-        """What could not be counted although it should have been, each with the reason."""
+        """The quantities that could not be counted although they should have been, each with the
+        reason.
+        """
         reasons = dict.fromkeys(self._unavailable.values())
         if self._seen["unseen"]:
             reasons["what passes over connections that are opened for one call is not counted"] = (
@@ -167,8 +169,8 @@ class CostBench:
 class VersionsAlike(AskedSaver):
     """A saver whose versions all have the same length.
 
-    Savers often append `random.random` to a version, whose text has 16 to 20 digits. The counts of
-    equal calls would differ by that length, and another one could be the middle.
+    Savers often append `random.random` to a version, whose text has 16 to 20 digits. Without this,
+    the counts of equal calls would differ by that length, and so might their median.
     """
 
     def get_next_version(self, current: Any, channel: Any) -> Any:

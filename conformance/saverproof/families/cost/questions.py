@@ -91,12 +91,12 @@ class Question:
 
     @property
     def counts_what_is_kept(self) -> bool:
-        """Whether nothing is asked, and the size of the store itself is counted."""
+        """True if nothing is asked, and the size of the store itself is counted."""
         return self.ask is stores.kept
 
     @property
     def removes(self) -> bool:
-        """Whether the question removes its thread, so that each repetition needs a thread of its
+        """True if the question removes its thread, so that each repetition needs a thread of its
         own.
         """
         return self.ask in _OF_DOOMED

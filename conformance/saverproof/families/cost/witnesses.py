@@ -1,4 +1,6 @@
-"""The counted quantities, in words, and the differences in them that mean nothing."""
+"""The quantities that are counted, in words, and how much they may differ without meaning
+anything.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Makes the time pass after which a saver forgets what nobody uses."""
+"""Judges a saver that forgets what nobody uses, by making that time pass."""

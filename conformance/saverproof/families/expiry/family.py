@@ -1,7 +1,7 @@
 """Judges what is left of a thread while its time passes.
 
-No clock decides: a target says how its time is made to pass. A saver of which nothing expires then
-is told so, and not judged.
+No clock decides: a target says how its time is made to pass. If nothing expires after that, the
+author is told that the target is wrong, and the saver is not judged.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ SUBGRAPH = "review:00000000-0000-0000-0000-000000000002"
 
 
 class NothingExpiresError(SaverproofError):
-    """A thread is shown for long after its time: what the target says of it is not so."""
+    """A thread is shown long after its time has passed: what the target says about expiry is
+    wrong.
+    """
 
 
 class NotShownError(SaverproofError):
-    """What was put is not shown as it was put even before any time has passed."""
+    """A checkpoint is not shown as it was put, even before any time has passed."""
 
 
 def whole_or_not_at_all(context: CheckContext) -> None:
@@ -60,7 +62,7 @@ def _try_each(context: CheckContext, trials: tuple[Callable[[Thread], None], ...
 
 
 def _further(disagreements: Sequence[Disagreement]) -> Iterator[str]:
-    """Yield a line for each flaw that another trial has shown than the first one."""
+    """Yield a line for each flaw that a later trial has shown, and the first trial has not."""
     for summary in dict.fromkeys(each.summary for each in disagreements):
         if summary != disagreements[0].summary:
             yield f"seen in another thread as well: {summary}"
@@ -258,9 +260,9 @@ STAYING = (
 
 
 def _judge_whole(thread: Thread, kept: StoredCheckpoint) -> None:
-    """Compare what is shown of a checkpoint, in each way to ask for it, with what was put.
+    """Read a checkpoint in every way, and compare each tuple that is shown with what was put.
 
-    Where nothing is shown, nothing has expired in part, and nothing was looked at.
+    A read that shows nothing is not judged: the checkpoint may have expired as a whole.
     """
     context = thread.context
     # The listing comes first: a read may begin the checkpoint's time anew.

@@ -29,7 +29,7 @@ class StoredCheckpoint:
         return str(self.config["configurable"]["checkpoint_id"])
 
     def lacks(self, shown: Any) -> dict[str, Any]:
-        """Return what a tuple that is shown for it lacks."""
+        """Return what is missing in a tuple that is shown for this checkpoint."""
         values = shown.checkpoint["channel_values"]
         written = [(channel, value) for _, channel, value in shown.pending_writes or ()]
         lost = {name: value for name, value in self.values.items() if values.get(name) != value}

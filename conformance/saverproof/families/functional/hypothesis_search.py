@@ -58,7 +58,7 @@ def search_with_hypothesis(
 def _collecting(
     family: type[SaverMachine], chosen: Theme, used: list[tuple[Trials, FollowUp]]
 ) -> type[SaverMachine]:
-    """Return a machine of the family for one theme, which hands each run over and never fails.
+    """Return a machine of the family for one theme. It hands each run over, and never fails itself.
 
     ``used`` holds the trials and the function that gets the runs.
     """

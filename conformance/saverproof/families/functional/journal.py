@@ -14,10 +14,10 @@ from saverproof.programs.steps.definitions import Step
 
 
 def journal_of(plan: ItemPlan) -> Callable[[Step, int], None] | None:
-    """Return a function that journals the steps of the current program, or None without a
+    """Return a function that journals the steps of the current program; None if the plan has no
     journal.
 
-    It is called before each step, with the number of steps before it.
+    The function is called before each step, with the number of steps before it.
     """
     if plan.journal is None:
         return None

@@ -67,7 +67,9 @@ SHARED_STORE = "workspaces of this target share a store, in which {} cannot be t
 
 @dataclass(slots=True)
 class FunctionalJudging:
-    """Judges one plan by programs, ``until`` one of these contracts is found broken."""
+    """Judges one plan by programs. It stops early once one of the contracts in ``until`` is found
+    broken.
+    """
 
     plan: ItemPlan
     target: Target
@@ -117,7 +119,7 @@ class FunctionalJudging:
         if self.target.server is not None:
             tally.not_exercised(OF_FILES, "a server keeps its files where nobody looks into them")
         remember(plan, (violation.program for violation in search.violations))
-        # What is settled by simpler programs was counted as whatever it first looked like.
+        # Breaches that simpler programs explain were counted under the contracts first blamed.
         tally.checked.update(dict.fromkeys(search.found, 1) | standing.checked | trials.checked)
         tally.findings += [one for one in standing.findings if one.contract not in search.found]
         if plan.facts.get("shares"):
@@ -133,7 +135,7 @@ class FunctionalJudging:
         settling.settle(broken)
 
     def _told(self, violation: Violation, alike: Iterable[Mistake]) -> Finding:
-        """Return a violation in words: those from when it was found, or new ones."""
+        """Return a violation in words. Words from when it was found are used again."""
         kept, in_words = self.kept.get(violation.contract, (None, None))
         if kept is violation and in_words is not None:
             return replace(in_words, mistakes_alike=notes(alike))
@@ -167,7 +169,9 @@ class FunctionalJudging:
         )
 
     def _patience(self) -> Patience:
-        """Return the limit on follow-ups: within a time budget, half of the budget in addition."""
+        """Return the limit on follow-ups. If the item has a time budget, they may take half as much
+        again.
+        """
         limit_s = self.plan.budget_s
         return Patience() if limit_s is None else Patience(math.inf, limit_s / 2)
 
@@ -314,7 +318,9 @@ class FunctionalJudging:
         )
 
     def _has_room_for_bulk(self) -> bool:
-        """Return whether there is time for the programs in bulk: they judge mere advice."""
+        """Return whether there is time for the programs in bulk. They may be left out, since they
+        judge only contracts that are advice.
+        """
         seconds = _CALLS_IN_BULK * self.plan.facts.get("call_ms", 0.0) / 1_000
         room = self.tally.budget.has_room(seconds, share=0.4)
         self.tally.budget.count("programs in bulk", done=room)

@@ -26,7 +26,7 @@ class Pace:
             self.longest_s = max(self.longest_s, self.budget.spent_s - before)
 
     def has_room(self, what: str) -> bool:
-        """Return whether one more program is likely to end in time, and count it.
+        """Return whether one more program is likely to end in time, and count that program.
 
         ``what`` names it if it is left out.
         """

@@ -52,7 +52,9 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _standing(plan: ItemPlan, trials: Trials, contract: str) -> ReplayAnswer:
-    """Return whether the saver has the contract's operation and parameters: there is no program."""
+    """Return whether the saver now has the operation and parameters that a contract asks for. No
+    program is needed to see that.
+    """
     with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
         takes_path = store.drivers[0].takes_paths
     wanted = frozenset({contract})
@@ -74,7 +76,7 @@ def _shown(trials: Trials, program: Program, contract: str) -> Breach | None:
         search = ProgramSearch(trials, frozenset({contract}), watch_inputs)
         run = trials.replay(program, thorough=thorough, watch_inputs=watch_inputs)
         for breach in run.breaches:
-            # What only shows when little is looked at was blamed for what it was.
+            # If only the run with fewer looks shows the breach, its contract was not searched for.
             unasked = not thorough and breach.contract == contract
             if unasked or search.blamed(run.program[: breach.position], breach) == contract:
                 return breach

@@ -1,4 +1,6 @@
-"""What the differences that no finding tells mean for the contracts of an item."""
+"""Settles which contracts of an item stay in doubt because of differences that no finding
+explains.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from saverproof.programs.steps.describing import describe
 
 @dataclass(slots=True)
 class Settling:
-    """Takes back the verdicts that what a search saw leaves in doubt.
+    """Withdraws the verdicts that a search has left in doubt.
 
     ``tried`` are the known mistakes whose own programs were run, with what these showed.
     """
@@ -72,10 +74,10 @@ class Settling:
             why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
             self.tally.hide([name], why, behind)
             return
-        # An answer that what is broken predicts is neither a look at these nor a difference.
+        # Answers that broken contracts predict count neither as judging others nor as differences.
         behind = [one for one in broken if is_implied(name, [one])]
         if not behind and not self.tally.budget.left_out:
-            # The programs were all run, and reach it where nothing is broken.
+            # All programs were run. On a saver without flaws they reach this contract.
             behind = [*broken]
         if not behind:
             return

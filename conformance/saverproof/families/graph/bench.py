@@ -51,7 +51,7 @@ class Play:
 
 @dataclass(slots=True)
 class GraphBench:
-    """The rig of all plays of an item: one API, the target, and InMemorySaver beside it."""
+    """The common part of all plays of an item: one API, the target, and InMemorySaver beside it."""
 
     target: Target
     plan: ItemPlan
@@ -117,7 +117,7 @@ class GraphBench:
             return self.compared(play, expected, store.saver)
 
     def refused(self, play: Play) -> str:
-        """Return the first call that a saver opened for this play alone refuses, in words; "" if
+        """Return, in words, the first call that a saver opened for this play alone refuses; "" if
         it refuses none.
         """
         refusals = Refusals()

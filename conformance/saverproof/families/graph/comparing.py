@@ -51,7 +51,9 @@ class GraphComparison:
 def compare(
     scenario: GraphScenario, expected: Sequence[Observation], observed: Iterable[Observation]
 ) -> GraphComparison:
-    """Compare until nothing more can be said of the scenario's contract."""
+    """Compare observations in order, until nothing more can be said about the scenario's
+    contract.
+    """
     differences: dict[str, GraphDifference] = {}
     judged = set()
     for wanted, found in zip(expected, observed, strict=False):
@@ -72,7 +74,8 @@ def compare(
 
 
 def _in_namespaces_listed(wanted: Observation, found: Observation) -> Any:
-    """Return what is expected, limited to the root namespace if that is all that listings show.
+    """Return what is expected. If the saver's listings show only the root namespace, leave the
+    others out.
 
     LangGraph names a namespace when it lists, but the look at pending writes names none. A listing
     without subgraphs is therefore no difference here.
@@ -83,7 +86,7 @@ def _in_namespaces_listed(wanted: Observation, found: Observation) -> Any:
 
 
 def blamed(scenario: GraphScenario, seen: Observation) -> str:
-    """Return the contract that a difference in this observation breaks.
+    """Return the contract that is broken if this observation differs.
 
     A difference in what is stored always breaks graph/same-run. The other contracts promise what a
     call returns and which nodes it executes; the contract on replays does so from the first replay
@@ -130,7 +133,7 @@ def narrowed(path: str, expected: Any, observed: Any) -> tuple[str, Any, Any]:
 
 
 def reordered(expected: Any, observed: Any) -> bool:
-    """Return whether two values differ in nothing but the order of what their lists hold."""
+    """Return whether two values differ only in the order of what their lists hold."""
     return same(_in_order(expected), _in_order(observed))
 
 

@@ -113,7 +113,7 @@ class GraphJudging:
         self.tally.operations, self.tally.saver_s = self.bench.calls, self.bench.seconds
 
     def _leave_out(self, unplayed: Sequence[Play], played: Sequence[Play]) -> None:
-        """Tell the tally which contracts lost plays that nothing else replaces.
+        """Tell the tally which contracts have lost plays that no other play replaces.
 
         Drawn plays are samples, and are not counted.
         """

@@ -35,7 +35,7 @@ def durability_modes() -> dict[str, dict[str, Any]]:
 
 @cache
 def abilities() -> frozenset[str]:
-    """Return the abilities, of those named above, that the installed release supports."""
+    """Return those of the module's abilities that the installed release of LangGraph supports."""
     found = set()
     if find_spec("langgraph.channels.delta") is not None:
         found.add(DELTA)

@@ -1,4 +1,4 @@
-"""Converts what graphs return to plain data that is equal in each run of a program.
+"""Converts what graphs return to plain data that is equal in all runs of a program.
 
 What may differ between runs is left out or sorted: ids, timestamps, versions, and the order of
 nodes that run side by side.
@@ -19,7 +19,7 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|
 
 
 def plain(value: Any) -> Any:
-    """Convert any value that came out of a graph."""
+    """Convert any value that a graph returned."""
     if isinstance(value, str):
         return without_ids(value)
     if isinstance(value, StateSnapshot):

@@ -63,7 +63,7 @@ def ends_in_error(seen: Observation) -> bool:
 
 
 class NoCheckpoint(Exception):  # noqa: N818 (what there is not)
-    """The thread has fewer checkpoints than a step asks for."""
+    """The error that a thread has fewer checkpoints than a step asks for."""
 
 
 class Player:

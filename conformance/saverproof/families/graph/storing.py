@@ -31,7 +31,7 @@ def watch(saver: Any, api: str, around: Around) -> None:
         f"{first}{name}": _watched(getattr(kind, f"{first}{name}"), name, first, around)
         for name in _ORDER
     }
-    # Where its own code is, is asked of its class.
+    # Others find the saver's own code through its class.
     own = {"__slots__": (), "__module__": kind.__module__}
     saver.__class__ = type(kind.__name__, (kind,), own | methods)
 
@@ -59,7 +59,7 @@ class Refusals:
 
     LangGraph makes these calls in the background. It reports their errors when its loop is left
     (`langgraph.pregel._executor.BackgroundExecutor.__exit__`), unless the loop already ends in
-    another exception: so nobody is told if a subgraph asks, or if a node has failed.
+    another exception. So an error is lost if a subgraph asks a question, or if a node has failed.
     """
 
     def __init__(self) -> None:

@@ -77,7 +77,7 @@ class ResourcesJudging:
         if self.plan.api == "sync":
             unable.add(Cancellations)
         if not self.target.durable:
-            # What is in memory alone is not there when it is opened again.
+            # A store in memory is empty when it is opened again.
             unable.add(Openings)
         return [
             work for work in WORKS.values() if work not in unable and NEEDS.get(work, "put") in able

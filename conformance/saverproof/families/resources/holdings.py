@@ -27,8 +27,10 @@ _NOT_OF_SAVERS = ("<", *(str(_KIT / name) for name in ("execution", "families", 
 
 @dataclass(frozen=True, slots=True)
 class HoldingKind:
-    """A kind of resource that a process holds. ``slack`` more of it are no leak, nor is less than
-    ``least`` more for each repetition. It is counted in whole ``grain``s.
+    """A kind of resource that a process holds.
+
+    Up to ``slack`` more of it is no leak, and neither is less than ``least`` more for each
+    repetition. It is counted in whole ``grain``s.
     """
 
     unit: str
@@ -57,7 +59,7 @@ KINDS: Mapping[str, HoldingKind] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class HeldContents:
-    """What is held at one moment, with amounts."""
+    """The things that are held at one moment, with their amounts."""
 
     descriptors: Counter[str]
     """The number of descriptors, by what they lead to."""
@@ -163,7 +165,7 @@ def _descriptors() -> Iterator[str]:
         try:
             yield os.readlink(_DESCRIPTORS / name)
         except OSError:
-            # That by which the folder was read.
+            # This is the descriptor by which the folder was read.
             continue
 
 
@@ -174,7 +176,7 @@ def _threads() -> Iterator[str]:
         try:
             yield named.get(number) or (_THREADS / number / "comm").read_text("utf-8").strip()
         except OSError:
-            # It has just ended.
+            # The thread has just ended.
             continue
 
 

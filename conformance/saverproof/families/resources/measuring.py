@@ -141,7 +141,7 @@ class ResourceBench:
         """Repeat the work much more often, since a pool or a cache may be about to be full. An
         error in these repetitions is ignored.
         """
-        # What a close look holds itself is no part of what is counted from here on.
+        # Later counts leave out what this look itself holds.
         holder.count_without(lambda: measurement.look_closely(holder))
         with suppress(Exception):
             self._do(work, MORE * measurement.times[-1], measurement, holder)

@@ -19,8 +19,8 @@ _NOT_OF_SAVERS = (
 
 
 class _Heard:
-    """Where the audit hook records places. A hook cannot be removed: it does nothing while
-    ``places`` is None.
+    """The place where the audit hook records what it hears. A hook cannot be removed, so it does
+    nothing while ``places`` is None.
     """
 
     places: dict[str, str] | None = None
