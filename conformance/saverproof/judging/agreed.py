@@ -24,8 +24,8 @@ _PLAIN: frozenset[type] = frozenset({str, int, bool, float, type(None)})
 
 
 class Agreed:
-    """An answer that agreed with its record in all but pending writes, which are left out, and
-    the facts that were counted then. ``answer`` is None if it cannot be recognized.
+    """An answer that was compared with its record and was right, and the facts that were counted
+    then. Its pending writes are left out. ``answer`` is None if it cannot be recognized.
     """
 
     __slots__ = ("_counted", "answer")
@@ -47,10 +47,10 @@ class Agreed:
 
 
 def _bytes_of(observed: Any) -> bytes | None:
-    """Return bytes that no other answer has, or None if there are none.
+    """Return bytes that no other answer has, or None if no such bytes can be made.
 
-    That holds where the answer should have neither bytes nor objects: ``marshal`` writes a
-    bytearray as it writes bytes, and objects not at all.
+    No other answer has them if the answer should hold neither bytes nor objects: ``marshal`` writes
+    a bytearray as it writes bytes, and cannot write objects.
     """
     try:
         parts = (observed.config, observed.parent_config, observed.metadata, observed.checkpoint)

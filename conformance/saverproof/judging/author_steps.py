@@ -51,7 +51,7 @@ def _note(context: Context, contract: str, answer: Raised) -> None:
 
 
 def _show_own(writer: ScriptWriter, step: Step, difference: Difference) -> None:
-    """Write a call of the rule or invariant that raises."""
+    """Write a call of the rule or invariant, which raises, into a script."""
     contract, observed = str(difference.detail), difference.observed
     lines = lines_of(step, writer)
     if not (isinstance(step, OwnStep) and step.contract == contract):

@@ -73,9 +73,9 @@ class Context:
         self.own: OwnRules | None = None
         self.last_change: Step | None = None
         self.refusals: list[bool] = []
-        """Whether the saver refused, as it may, each prune and each deletion for runs, in order."""
+        """True if the saver refused, as it may, each prune and each deletion for runs, in order."""
         self.reads = True
-        """Whether what a step has stored is read after it."""
+        """True if what a step has stored is read after it."""
         self._turn = 0
 
     @property
@@ -111,9 +111,9 @@ class Context:
             heartbeat.answered()
 
     def is_for_the_unreadable(self, fact: Fact, expected: str, error: Raised) -> bool:
-        """Return whether a call raised because of a checkpoint that cannot be read.
+        """Return whether a checkpoint that cannot be read may be the reason why a call raised.
 
-        If so, the difference is noted as explained by that checkpoint's.
+        If so, the difference is noted as explained by the one about that checkpoint.
         """
         if not self.unreadable:
             return False

@@ -101,7 +101,7 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
 
 
 def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
-    """Delete a thread; then nothing of it must be left, and nothing else be changed."""
+    """Delete a thread. Nothing of it may be left, and nothing else may be changed."""
     context.last_change = step
     if _invoke(context, "delete_thread", context.real(step.thread)):
         context.model.delete_thread(step.thread)
@@ -144,7 +144,7 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
 def _leave_wrong_runs_alone(context: Context) -> None:
     """Stop judging checkpoints that the saver shows with a wrong run id.
 
-    Whether it deletes them with the runs follows from that id.
+    Whether a deletion of runs removes them follows from that id.
     """
     model = context.model
     for address in [*model.addresses()]:
@@ -154,7 +154,7 @@ def _leave_wrong_runs_alone(context: Context) -> None:
 
 
 def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
-    """Copy a thread; then both must show the same."""
+    """Copy a thread. Both threads must then show the same."""
     context.last_change = step
     source, target = context.real(step.source), context.real(step.target)
     if _invoke(context, "copy_thread", source, target):
@@ -166,7 +166,7 @@ def take_prune(step: steps.Prune, context: Context) -> None:
     """Prune threads, and let the model follow which older checkpoints the saver kept."""
     context.last_change = step
     before = _rebuilt_before(context, step)
-    # The prune may be refused. What was wrong already is then no change that it has made.
+    # The prune may be refused. What was wrong before is then not its doing.
     wrong_before = _wrong_now(context) if before else []
     names = [context.real(thread) for thread in step.threads]
     given = [*names]
@@ -190,7 +190,9 @@ def _is_refusal(answer: Any) -> bool:
 
 
 def _refuses_no_run(step: steps.DeleteForRuns, answer: Any) -> bool:
-    """Return whether a saver refused an empty run id, which no checkpoint can be meant by."""
+    """Return whether a saver refused an empty run id. It may, since no checkpoint belongs to such a
+    run.
+    """
     return "" in step.runs and isinstance(answer, Raised) and isinstance(answer.error, ValueError)
 
 

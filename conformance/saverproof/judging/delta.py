@@ -1,4 +1,6 @@
-"""Delta channels: compares a saver's history of them with a walk over ``get_tuple``."""
+"""Takes the steps on delta channels: compares a saver's history of them with a walk over
+``get_tuple``.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def rebuilt(context: Context, address: Address, channel: str) -> ChannelHistory:
     config = read_config(address, context.real(address[0]))
     target = ById(address).ask(context)
     if target is None:
-        # That it is missing is told of the checkpoint itself.
+        # That the checkpoint is missing is reported elsewhere.
         return UNCLEAR
     checkpoint = field(target, "checkpoint")
     values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None

@@ -178,7 +178,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What was known of a checkpoint when a listing was wrong about it.
+    """The state of a checkpoint when a listing was wrong about it.
 
     ``removed_by`` is the operation that removed it. ``wrong_metadata`` are the keys that the saver
     shows wrongly in any case. ``filters_ignored`` is True if a filter that fits no checkpoint gives

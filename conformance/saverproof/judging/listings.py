@@ -185,9 +185,9 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
 
 
 def _is_wrong_by_id(difference: Difference, by_id: FactLog) -> bool:
-    """Return whether a read by id shows wrong, too, what differs in a listing.
+    """Return whether a read by id shows the same error as a listing.
 
-    That is masked where it was noted before.
+    A difference that was noted before is among the masked ones of the read.
     """
     kinds = {other.kind for other in by_id.masked}
     in_writes = difference.kind in facts.OF_WRITES and not kinds.isdisjoint(facts.OF_WRITES)

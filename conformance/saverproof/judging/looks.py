@@ -132,8 +132,8 @@ class InListing(Read):
 
 @dataclass(slots=True)
 class WholeListing:
-    """A whole listing, which raises. With ``nones``, arguments without a value are given as
-    None.
+    """A look at a whole listing, which raises. With ``nones``, arguments without a value are given
+    as None.
     """
 
     step: ListTuples
@@ -149,7 +149,7 @@ class WholeListing:
 
 
 class Itself:
-    """The last step itself, which raises."""
+    """A look that is the last step itself, which raises."""
 
     __slots__ = ()
 
@@ -175,7 +175,9 @@ ITSELF = Itself()
 
 @dataclass(slots=True)
 class Answer:
-    """The answer of the last step itself; ``write`` writes the step and the comparison."""
+    """A look that is the answer of the last step itself; ``write`` writes the step and the
+    comparison.
+    """
 
     write: Callable[[ScriptWriter, Any, Difference], None]
 

@@ -79,7 +79,7 @@ def _judge_unequal(
             _judge_extra(log, model, address, item, shown)
             model.doubted_writes.add(address)
     if unclear or extra:
-        # Nobody knows which write each one shown is, and so whether they are in order.
+        # Nobody knows which write is which, and so whether they are in order.
         return
     found = [write for _, write in sorted(places, key=lambda place: place[0])]
     ordered = sorted(found, key=sort_key)
@@ -130,7 +130,9 @@ def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown:
 def _tell_extra(
     note: Note, model: Model, address: Address, item: Any, shown: list[Any]
 ) -> PendingWrite | None:
-    """Note an extra write; return the write that it repeats, if it is no other checkpoint's."""
+    """Note an extra write. Return the expected write that it repeats, or None if it is new or
+    belongs to another checkpoint.
+    """
     expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)
     replaced = twin is not None and any(_is(value, item) for value in twin.earlier)
@@ -228,7 +230,7 @@ def _pending(writer: ScriptWriter, difference: Difference) -> list[PendingWrite]
 def _say_observed(writer: ScriptWriter, found: str, pending: list[PendingWrite]) -> None:
     shown = "tuple(write) for write in found.pending_writes or ()"
     if any(write.value.group == "exception" for write in pending):
-        # Exceptions are not equal: the script's is another object than the one that comes back.
+        # Exceptions are compared by identity: the script's differs from the one that comes back.
         shown = (
             "(task, name, repr(value) if isinstance(value, Exception) else value)"
             " for task, name, value in found.pending_writes or ()"

@@ -1,4 +1,6 @@
-"""Finds what the delta channels of other runs' checkpoints need of the runs that are deleted."""
+"""Finds which checkpoints of deleted runs are still needed to rebuild delta channels of other
+runs.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +63,8 @@ def _above_survivors(records: Records, gone: Collection[int]) -> list[int]:
 
 
 def _heads(records: Records, gone: Collection[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield some remaining checkpoints without children, each with its channels that are rebuilt
-    from deleted checkpoints.
+    """Yield remaining checkpoints without children, each with its channels that are rebuilt from
+    deleted checkpoints.
     """
     deltas = delta_channels(records.values())
     parents = {record.parent for number, record in records.items() if number not in gone}

@@ -109,8 +109,8 @@ class Session(Context):
 
     @property
     def checked(self) -> Counter[str]:
-        """How often each contract was judged and held. Breaches are counted where they are
-        found.
+        """The number of times that each contract was judged and held. Breaches are counted where
+        they are found.
         """
         return attribution.counted(self.facts.judged)
 
@@ -265,7 +265,7 @@ class Session(Context):
         if not (isinstance(step, Put | PutHistory) and _wrote(step, difference.address)):
             scopes = (_NAMESPACE,) if difference.first_look else ()
         elif difference.fact in self._doubted:
-            # A copy had it from its source.
+            # The copy has got the difference from its source.
             scopes = (_CHECKPOINT, _STORE)
         for key in _facts_of(difference, scopes):
             position, contract = self._first_breaches.get(key, (known, ""))
@@ -283,7 +283,7 @@ class Session(Context):
         # Values are shared by the checkpoints that carry them on, other facts are not.
         kept = (_CHECKPOINT, _NAMESPACE) if difference.kind in facts.OF_VALUES else (_CHECKPOINT,)
         alike = [key for each in self._sources(difference) for key in _facts_of(each, kept)]
-        # Of a copy of what is gone by now, nothing else tells where it was seen first.
+        # If the source of a copy is gone, only the whole store tells where this was seen first.
         for keys in (alike, _facts_of(difference, (_STORE,))):
             seen = [self._first_breaches[key] for key in keys if key in self._first_breaches]
             if seen:

@@ -57,7 +57,9 @@ def read_back(context: Context, address: Address) -> None:
 
 
 def judge_read(context: Context, log: FactLog, address: Address, observed: Any) -> None:
-    """Judge the answer to a read of one address; the model follows what was seen."""
+    """Judge the answer to a read of one address. If the saver holds something else, the model is
+    brought in line with it.
+    """
     model = context.model
     present = model.record(address) is not None
     known = context.unreadable.pop(address, None)

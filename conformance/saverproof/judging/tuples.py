@@ -34,7 +34,7 @@ from saverproof.programs.values import same
 def is_another(model: Model, address: Address, observed: Any) -> bool:
     """Return whether the answer is another checkpoint of the namespace.
 
-    Then all else differs as well, and is not compared.
+    Everything else then differs as well, and is not compared.
     """
     shown = shown_id(observed)
     if shown == mint(address[2]):
@@ -65,7 +65,9 @@ def _copies_of(model: Model, thread: str) -> set[str]:
 
 
 def _has_all_of(record: Record, checkpoint: Mapping[str, Any]) -> bool:
-    """Return whether a checkpoint has values, and exactly the values and versions of a record."""
+    """Return whether a checkpoint has values, and has exactly the values and versions of a
+    record.
+    """
     values, channels = checkpoint.get("channel_values"), record.channels
     if not values or not is_mapping(values):
         return False

@@ -52,8 +52,8 @@ def _read(names: NameSet) -> Iterator[Step]:
 
 
 def _told_apart(names: NameSet) -> Iterator[Program]:
-    """Yield a program for each thread: all names are stored and read, then this thread is
-    deleted.
+    """Yield a program for each thread: it stores and reads under all names, and then deletes that
+    thread.
     """
     for thread in names.threads:
         yield (*_stored(names), *_read(names), DeleteThread(thread), *_read(names))
@@ -102,7 +102,9 @@ def _changed_in_turn(one: _Place, other: _Place) -> Program:
 
 
 def _written_early(one: _Place, other: _Place) -> Program:
-    """Return a program in which writes come before their checkpoint, whose id another place has."""
+    """Return a program that writes to a checkpoint before it is put, while another place has a
+    checkpoint of the same id.
+    """
     (thread, namespace), (early, inside) = one, other
     return (
         checkpoint(thread, 1, namespace=namespace),

@@ -96,8 +96,8 @@ _KEYS = (
 
 
 def _as_the_loop_notes() -> Iterator[Put]:
-    """Yield puts with the loop's metadata: an input, a step 100,000, and forks in nested
-    subgraphs.
+    """Yield puts with metadata as LangGraph's loop writes it: of an input, of step 100,000, and of
+    an update and a fork in nested subgraphs.
     """
     parents = {"": mint(1), "child": mint(2), "child|grandchild": mint(3)}
     notes: tuple[dict[str, Any], ...] = (

@@ -103,7 +103,9 @@ _NO_RUN = ("None", "null", "")
 
 
 def _of_no_run(run: str) -> Program:
-    """Return a program that deletes a run without checkpoints: one checkpoint there has no run."""
+    """Return a program that deletes a run of which no checkpoint is stored. One of the checkpoints
+    names no run at all.
+    """
     runless = replace(checkpoint(THREAD, 1), metadata={"step": 1})
     return (runless, checkpoint(THREAD, 2, 1), DeleteForRuns((run,)), *_reads(THREAD))
 

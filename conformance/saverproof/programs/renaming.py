@@ -132,7 +132,9 @@ def namespaces_as_threads(program: Program) -> Program:
 
 
 def threads_for_namespaces(program: Program) -> Program:
-    """Return the program with a thread of its own for each namespace but a thread's first."""
+    """Return the program with each thread's namespaces moved to threads of their own, except for
+    the first namespace of each thread.
+    """
     first: dict[str, str] = {}
 
     def change(step: Any) -> Step:

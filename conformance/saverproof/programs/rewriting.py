@@ -108,7 +108,8 @@ def _stored(program: Program) -> list[_Stored]:
 def _home(step: Any, stored: Collection[_Stored]) -> str:
     """Return the namespace of the checkpoint that a step names.
 
-    For a read of an id that its own namespace lacks, it is another namespace that has the id.
+    A read may give an id that its own namespace does not have. Return another namespace that has
+    it, if there is one.
     """
     namespace, address = _namespace(step), _address(step)
     if address is None or not isinstance(step, (GetTuple, ListTuples)):
@@ -156,7 +157,7 @@ def no_empty_ids(program: Program) -> Program:
 def put_once(program: Program) -> Program:
     """Return the program with one put for each id: the last one, in the place of the first.
 
-    After a removal, puts count anew.
+    The part after each removal is treated by itself.
     """
     parts = [list[Step]()]
     for step in program:
@@ -192,8 +193,8 @@ def without_copies(program: Program) -> Program:
 
 
 def put_for_copied(program: Program) -> Program:
-    """Return the program with the source's puts and writes, into the target, in place of each
-    copy.
+    """Return the program with plain steps in place of each copy: they repeat the puts and writes of
+    the source on the target.
     """
     made: list[Step] = []
     for step in program:

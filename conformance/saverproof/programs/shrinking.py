@@ -60,7 +60,7 @@ class _Shrinking:
     """Candidates that did not show the flaw, and are not tried again."""
 
     def tried(self, candidate: Program) -> Program | None:
-        """Return what is left of a candidate if it still shows the flaw, else None.
+        """Return the steps that a candidate needs to show the flaw; None if it does not show it.
 
         Raises:
             _SpentError: no steps are left.

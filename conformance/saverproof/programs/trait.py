@@ -1,4 +1,6 @@
-"""A trait of a program: something that it may need to show a difference, and can be rid of."""
+"""Traits of programs. A program may need a trait to show a difference, and a trait can be taken
+out.
+"""
 
 from __future__ import annotations
 

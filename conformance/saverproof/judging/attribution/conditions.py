@@ -40,8 +40,8 @@ def is_of_another_place(case: Case) -> bool:
 
 
 def expected(case: Case) -> str:
-    """Return the contract that made the fact expected; a cause found by a second look comes
-    first.
+    """Return the contract that made the fact expected. If a second look found a cause, return that
+    cause's contract instead.
     """
     causes = BY_CAUSE_OF_READ if isinstance(case.step, GetTuple) else BY_CAUSE
     cause = case.difference.cause
@@ -75,7 +75,9 @@ def on_the_other_side(case: Case) -> bool:
 
 
 def returned(case: Case) -> str | None:
-    """Return the contract that a return from removal breaks, or None if nothing returned."""
+    """Return the contract that is broken because something removed has come back. Return None if
+    nothing has.
+    """
     if case.address is None:
         return None
     if case.kind is facts.EXTRA:
@@ -108,7 +110,7 @@ def came_back_at_a_put(case: Case) -> bool:
 
 
 def contract_of_return(case: Case) -> str:
-    """Return the contract that a return from removal breaks."""
+    """Return the contract that is broken because something removed has come back."""
     return returned(case) or expected(case)
 
 

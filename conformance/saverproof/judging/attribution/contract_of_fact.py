@@ -168,7 +168,10 @@ BY_STEP: Mapping[type[steps.Step], str] = {
 
 
 def of_whole_step(step: steps.Step, fact: Fact) -> str:
-    """Return the contract that a difference breaks after a step that must change nothing else."""
+    """Return the contract that a difference after this step breaks, by the step alone.
+
+    The step is a scene, or of a kind in ``WHOLE_STEP``: whatever differs after it is blamed on it.
+    """
     return step.contract_of(fact).id if isinstance(step, Scene) else WHOLE_STEP[type(step)]
 
 

@@ -226,7 +226,7 @@ FEATURES: tuple[Feature, ...] = (
     field_of(serialization.LEGACY_WRITES_METADATA.id, "legacy_writes", None),
     extras_of(identity.LOOP_CONFIGS.id, "loop"),
     extras_of(serialization.CONFIG_METADATA_MERGED.id, "configurable"),
-    # Which run put a checkpoint stands there, and what is listed tells whether it was merged.
+    # The run id of a checkpoint may come from there. A listing shows whether it was merged.
     replace(
         extras_of(serialization.CONFIG_METADATA_MERGED.id, "metadata"),
         never_for=frozenset({deletion.RUNS.id}),
@@ -336,7 +336,7 @@ FEATURES: tuple[Feature, ...] = (
         lambda group: group not in _PLAIN_GROUPS,
         never_for=frozenset({channels.HISTORY_IMMUTABLE.id}),
     ),
-    # In what order they come is no matter of what they are.
+    # The order of writes does not depend on their values.
     values_of(
         serialization.WRITE_VALUES.id,
         PutWrites,
@@ -349,7 +349,7 @@ FEATURES: tuple[Feature, ...] = (
         lambda key: key in _PLAIN_KEYS,
         only_for=frozenset({identity.PUT_RETURNS_ADDRESS.id}),
     ),
-    # It can be read while it has no writes: what they are does not matter, or they were told above.
+    # The checkpoint can be read as long as it has no writes, whatever their values are.
     between(
         COMPLETE,
         _is(PutWrites),

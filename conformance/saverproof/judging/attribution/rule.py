@@ -49,17 +49,17 @@ class Case:
 
     @property
     def elsewhere(self) -> bool:
-        """True if the difference is in another checkpoint than the step wrote."""
+        """True if the difference is in a checkpoint other than the one that the step wrote."""
         return self.address != self.place
 
     @property
     def thread_differs(self) -> bool:
-        """True if the difference is in another thread than the step wrote to."""
+        """True if the difference is in a thread other than the one that the step wrote to."""
         return bool(self.address and self.place and self.address[0] != self.place[0])
 
     @property
     def namespace_differs(self) -> bool:
-        """True if the difference is in another namespace than the step wrote to."""
+        """True if the difference is in a namespace other than the one that the step wrote to."""
         return bool(self.address and self.place and self.address[1] != self.place[1])
 
     def is_nowhere(self) -> bool:

@@ -136,7 +136,7 @@ def replaced_by_batch(case: Case) -> bool:
 
 
 def of_another_task(case: Case) -> bool:
-    """Return whether the write belongs to another task than the batch's."""
+    """Return whether the write belongs to a task other than the batch's."""
     return case.write is not None and case.write.task != _batch(case).task
 
 

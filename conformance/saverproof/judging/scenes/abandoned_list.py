@@ -74,7 +74,7 @@ _OFTEN = 22
 
 
 def _left_first(reader: ApiDriver, config: Config, times: int) -> Any:
-    """Return the first item of a listing that is abandoned after it, the last of as many.
+    """Abandon ``times`` listings, each after its first item; return the first item of the last one.
 
     The sync listing is made in a thread with an event loop, as a script's main thread may be. Other
     scenes abandon listings in threads without a loop.

@@ -1,4 +1,4 @@
-"""The scene of very many writes, channels or checkpoints at once, to find a saver's limits."""
+"""The scene of very many writes, channels or checkpoints at once, which finds a saver's limits."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Bulk(Scene):
     about: ClassVar[Contract] = serialization.LARGE
 
     def contract_of(self, fact: Fact) -> Contract:
-        """A refusal breaks a contract that is advice. If the call is accepted, and not everything
-        is stored, data is lost.
+        """Return the contract that is broken: a must if the call was accepted and not everything is
+        stored, else one that is advice.
         """
         return _WHOLE[self.kind] if fact == _COUNT else self.contract
 
@@ -101,7 +101,7 @@ class Bulk(Scene):
         batch = PutWrites(self.thread, "", self.number, 1, writes)
         driver.put_writes(put_writes_call(batch, thread))
         shown = [write[2] for write in driver.get_tuple(config).pending_writes]
-        # In whichever order: that is told of a few.
+        # In any order: other programs judge the order, with few writes.
         right = same(sorted(range(self.count), key=repr), sorted(shown, key=repr))
         return self.count, len(shown) if right else f"{len(shown)} writes, not the ones given"
 
@@ -112,7 +112,7 @@ class Bulk(Scene):
             before = number - 1 if number > self.number else None
             changes = (("total", Value("integer", number - self.number)),)
             put = Put(self.thread, "", number, before, changes=changes)
-            # One call of many, each of which may take its time.
+            # Each of the many calls may take long.
             heartbeat.beat(len(context.taken))
             planned = model.plan_put(put, context.next_version)
             driver.put(put_call(put, planned, thread))

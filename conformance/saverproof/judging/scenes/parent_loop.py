@@ -84,7 +84,7 @@ the scene is the same each time.
 
 @dataclass(slots=True)
 class _Course:
-    """The course of the scene, as far as it came in its thread."""
+    """How far the scene has come in its own thread."""
 
     lines: LineCount = field(default_factory=LineCount)
     straight_s: float | None = None
@@ -107,7 +107,7 @@ class _CountingLoop(EventLoop):
 
 
 class _Elsewhere:
-    """A walk in a thread of the saver's own."""
+    """The look for a walk that goes round in a thread of the saver's own."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
         """Write nothing: a script counts the lines of its own threads, and would never end.

@@ -55,7 +55,7 @@ class TakeTurns(Scene):
     def play(self, context: Context) -> None:
         answer = context.attempt(partial(context.store.turn_to, self.number))
         if isinstance(answer, Raised) and why_alone(context.store):
-            # A store may be one saver's alone. The saver at hand goes on.
+            # A store may admit only one saver at a time. The first one goes on.
             return
 
         def turn() -> None:

@@ -28,8 +28,8 @@ from saverproof.scripts.writer import ScriptWriter
 class LeaveUnread(Scene):
     """What the next step stores is not read before the step after that.
 
-    What other steps store is read at once. That would make a saver right which stores at its next
-    read alone.
+    What other steps store is read at once. A saver that stores only when it is next read would then
+    seem right.
     """
 
     about: ClassVar[Contract] = lifecycle.REOPEN

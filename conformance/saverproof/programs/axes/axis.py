@@ -56,7 +56,7 @@ class Axis:
         return frozenset(name for name in self.contracts if name.startswith(f"{family}/"))
 
     def at(self, point: str) -> Touched:
-        """Return a point of this axis in the form in which points are counted."""
+        """Return a point of this axis as the pair under which touched points are counted."""
         return self.name, point
 
 

@@ -120,8 +120,8 @@ class _RowProgram:
         return kinds.get(size, Value("text", f"note {self.values}"))
 
     def _child(self, number: int, parent: int | None) -> Put:
-        """Return a checkpoint that changes two channels. Its ``number`` sets its age, not its
-        time.
+        """Return a checkpoint that changes two channels. Its ``number`` sets its place in the order
+        of ids; the row sets its time.
         """
         user = "ann" if number < _SUBJECT else "bob"
         clocks = {
@@ -181,8 +181,8 @@ class _RowProgram:
         yield from self._taken(PutWrites(THREAD, self.namespace, number, 2, (beside,)))
 
     def _again(self, number: int) -> Iterator[Step]:
-        """Yield the checkpoint again, unchanged and then with other values, if the family is about
-        that.
+        """Yield the checkpoint again, unchanged and then with other values, if the family judges
+        what is stored again.
         """
         if self._point(table.MOMENT) and self._point(table.CHANNELS):
             record = self.model.record((THREAD, self.namespace, number))

@@ -107,7 +107,7 @@ class _RowOfDeltas:
         """Yield a late write and the row's removal, each followed by the same reads."""
         number, parent = target.number, target.parent
         assert parent is not None
-        # By its path it comes last, and by its id before the task that is there.
+        # By its path, this batch comes last; by its id, it comes before the earlier task's.
         yield replace(self._batch(parent), task=2, path=_PATH)
         yield self._question(number)
         # A saver that removes and copies nothing has no point on this axis.
@@ -158,7 +158,7 @@ class _RowOfDeltas:
         return Value("delta-snapshot" if snapshot else "integer", seed)
 
     def _batch(self, number: int) -> PutWrites:
-        # Twice to one channel: all of a task come before the next task's, whatever their index.
+        # A task writes twice to one channel. Both come before the next task's, at any index.
         writes = tuple(
             (name, Value("integer", number + again))
             for again, names in enumerate(((*self.deltas, "count"), (_ALWAYS,)))

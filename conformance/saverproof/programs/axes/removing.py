@@ -37,8 +37,8 @@ _TASK = 8
 
 
 def run_of(row: Row, which: int) -> dict[str, Any]:
-    """Return the metadata that names a run: ``which`` is 0 for the root's run, 1 for the later
-    ones'.
+    """Return the metadata that names a run: ``which`` is 0 for the root's run, 1 for the run of the
+    later checkpoints.
     """
     point = row.get(table.RUN_ID.name, "")
     runs = _RUNS.get(point, _SHORT)
@@ -64,7 +64,7 @@ def removal_of(row: Row, model: Model, threads: tuple[str, str, str]) -> Iterato
         case "copied":
             yield CopyThread(subject, "d")
             subject, stored = "d", [replace(put, thread="d") for put in stored]
-            # The copy goes on under another run, on top of what its source's runs stored.
+            # The copy goes on under another run, after what its source's runs have stored.
             newest = max(stored, key=lambda put: put.number)
             yield replace(_child(newest), metadata={"run_id": _ANOTHER})
         case "put again after a removal":

@@ -41,7 +41,7 @@ def batch(choose: Random, theme: Theme) -> tuple[tuple[str, Value], ...]:
 
 
 def writes(model: Model, choose: Random, theme: Theme) -> PutWrites | None:
-    """A batch on a checkpoint that is there, the newest or an older one."""
+    """A batch on a stored checkpoint, the newest or an older one."""
     address = some_address(model, choose, theme)
     if address is None:
         return None
@@ -50,7 +50,7 @@ def writes(model: Model, choose: Random, theme: Theme) -> PutWrites | None:
 
 
 def writes_early(model: Model, choose: Random, theme: Theme) -> PutWrites:
-    """A batch on a checkpoint that was not put yet."""
+    """A batch on a checkpoint that is not put yet."""
     thread, namespace = place(choose, theme)
     number = fresh_number(model, choose, thread, namespace)
     task = choose.choice(theme.tasks)
@@ -58,7 +58,7 @@ def writes_early(model: Model, choose: Random, theme: Theme) -> PutWrites:
 
 
 def writes_again(model: Model, choose: Random, theme: Theme) -> PutWrites | None:
-    """A retried batch: a task that wrote before writes to the same places, other values."""
+    """A retried batch: a task that has written before writes other values to the same places."""
     if not model.writes:
         return None
     address = choose.choice(list(model.writes))
@@ -120,7 +120,7 @@ def writes_to_root(model: Model, choose: Random, theme: Theme) -> PutWrites | No
 
 
 def writes_in_loop(model: Model, choose: Random, theme: Theme) -> Step | None:
-    """A batch whose config is as the loop has it."""
+    """A batch with a config such as LangGraph's loop passes."""
     step = writes(model, choose, theme)
     return None if step is None else replace(step, extras=LOOP)
 

@@ -82,14 +82,14 @@ def metadata(
 
 
 def put_again(model: Model, choose: Random, theme: Theme) -> Put | None:
-    """A checkpoint that is there, put once more as it was."""
+    """A stored checkpoint, put once more unchanged."""
     address = some_address(model, choose, theme)
     record = model.record(address) if address is not None else None
     return None if record is None else record.step
 
 
 def put_replacing(model: Model, choose: Random, theme: Theme) -> Put | None:
-    """A checkpoint that is there, put again with new values and metadata."""
+    """A stored checkpoint, put again with new values and metadata."""
     address = some_address(model, choose, theme)
     record = model.record(address) if address is not None else None
     if address is None or record is None or record.step.copy_of is not None:
@@ -131,7 +131,7 @@ def put_omitting(model: Model, choose: Random, theme: Theme) -> Put | None:
 
 
 def put_in_loop(model: Model, choose: Random, theme: Theme) -> Put:
-    """A put whose config is as the loop has it."""
+    """A put with a config such as LangGraph's loop passes."""
     return replace(put(model, choose, theme), extras=LOOP)
 
 

@@ -19,7 +19,7 @@ from saverproof.programs.theme import Theme
 
 
 def get(model: Model, choose: Random, theme: Theme) -> GetTuple:
-    """Read a checkpoint that is there, or the newest, or one that never was."""
+    """Read a stored checkpoint by its id, the newest one, or one that was never put."""
     thread, namespace = place(choose, theme)
     history = model.history(thread, namespace)
     kind = choose.random()
@@ -41,7 +41,7 @@ def get_elsewhere(model: Model, choose: Random, theme: Theme) -> GetTuple | None
 
 
 def get_in_form(model: Model, choose: Random, theme: Theme) -> GetTuple:
-    """Read the newest in one of the forms a config may have."""
+    """Read the newest checkpoint, with a config in one of its possible forms."""
     step = get(model, choose, theme)
     match choose.randrange(4):
         case 0:
@@ -79,7 +79,7 @@ def list_filtered(model: Model, choose: Random, theme: Theme) -> ListTuples:
 
 
 def list_in_form(model: Model, choose: Random, theme: Theme) -> ListTuples:
-    """List with an id, or in one of the forms a config may have."""
+    """List with an id, or with a config in one of its possible forms."""
     thread, namespace = place(choose, theme)
     numbers = list(model.history(thread, namespace))
     match choose.randrange(3):

@@ -10,12 +10,12 @@ from saverproof.programs.theme import Theme
 
 
 def delete_thread(model: Model, choose: Random, theme: Theme) -> DeleteThread:
-    """Delete a thread, one that holds nothing now and then."""
+    """Delete a thread, now and then one that holds nothing."""
     return DeleteThread(choose.choice((*theme.threads, "nobody")))
 
 
 def delete_runs(model: Model, choose: Random, theme: Theme) -> DeleteForRuns:
-    """Delete the checkpoints of one run or two, an unknown one now and then."""
+    """Delete the checkpoints of one or two runs, now and then of an unknown run."""
     runs = choose.sample((*theme.runs, "no-such-run"), choose.randint(1, 2))
     return DeleteForRuns(tuple(runs))
 

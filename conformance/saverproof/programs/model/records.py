@@ -28,10 +28,11 @@ SPECIAL_INDEX: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circumstance:
-    """Something that a stored checkpoint or write went through.
+    """Something that happened to a stored checkpoint or write.
 
-    Comparing it is then evidence for more than its content. Circumstances are compared by identity,
-    because counting them takes much of the time.
+    If the checkpoint or write is then compared and is right, that is evidence for the contract on
+    what happened as well. Circumstances are compared by identity, because counting them takes much
+    of the time.
     """
 
     name: str
@@ -142,7 +143,8 @@ class Record:
 def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
     """Return the delta channels, according to the metadata of a namespace's checkpoints.
 
-    A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
+    A channel that merely lost its value is not a delta channel: nobody rebuilds it from its
+    ancestors.
     """
     return tuple(sorted({name for record in records for name in counted(record.metadata)}))
 
@@ -157,7 +159,7 @@ def counted(metadata: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPut:
-    """What a put stores, with its versions: the model's side of one ``put`` call."""
+    """The things that a put stores, with their versions: the model's side of one ``put`` call."""
 
     channels: dict[str, Channel]
     new_versions: dict[str, Version]

@@ -241,9 +241,8 @@ class SetUp(Step):
 class OwnStep(Step):
     """A step of a rule that an author added to a machine, with the values drawn for it.
 
-    ``contract`` demands that the rule does not raise, and that it changes nothing which the model
-    does not have. ``arguments`` are the rule's arguments, without those that the four place fields
-    hold.
+    ``contract`` demands that the rule does not raise, and that the saver then shows what the model
+    has. ``arguments`` are the rule's arguments, without those that the four place fields hold.
     """
 
     rule: str
