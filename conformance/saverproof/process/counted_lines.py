@@ -24,10 +24,11 @@ class TooManyLinesError(BaseException):
 
 
 class LineCount:
-    """A count of lines, which ends what goes on after ``limit`` of them.
+    """A count of lines. A call that goes on after ``limit`` lines is ended.
 
-    ``active`` is True while lines are counted, on whichever thread, and ``exceeded`` once a call
-    was ended, on whichever; ``exceeded_elsewhere``, if the call had another thread run the lines.
+    ``active`` is True while lines are counted, on any thread. ``exceeded`` is True once a call was
+    ended, on any thread; ``exceeded_elsewhere``, if the lines were run by another thread than the
+    one that made the call.
     """
 
     def __init__(self) -> None:

@@ -32,7 +32,8 @@ class _Process:
     """The run that this process belongs to; ``run`` is its token, or "" if there is none.
 
     ``temporary`` is the folder that it was given for temporary files, or None. ``not_chosen`` is
-    that folder if the user has not set TMPDIR, which then has no say of the user in it.
+    the same folder if the user has not set TMPDIR: a TMPDIR that names it is then not the user's
+    choice.
     """
 
     run = ""
@@ -107,9 +108,9 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
 def temporary_folder(token: str) -> Iterator[Path]:
     """Make a folder for the temporary files of a child process and of all that it starts.
 
-    If this process was itself given such a folder, it is that one: savers of one store may share
-    what they keep there, such as locks. It is the system's folder if the name of a new one would be
-    too long for a saver's socket in it.
+    If this process was itself given such a folder, yield that one: savers of one store may share
+    what they keep there, such as locks. If the name of a new folder would be too long for a saver's
+    socket in it, yield the system's folder.
     """
     if _Process.temporary is not None:
         yield Path(_Process.temporary)

@@ -1,1 +1,3 @@
-"""What a user starts: the plugin of pytest, the commands, and what they read and write."""
+"""The things that a user starts: the plugin of pytest and the commands, with what they read and
+write.
+"""

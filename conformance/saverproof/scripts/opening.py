@@ -44,7 +44,7 @@ class Opening:
 
     @property
     def keyword(self) -> str:
-        """The keywords by which the statement begins that opens the saver."""
+        """The keywords that begin the statement by which the saver is opened."""
         return "async with" if self.managed else "with"
 
     def opened(self, lines: Iterable[str], name: str = "saver", expression: str = "") -> list[str]:

@@ -1,1 +1,1 @@
-"""The contracts, one module a family."""
+"""The contracts, with one module for each family."""

@@ -23,7 +23,7 @@ class Entry:
     file: str
     """The path of the known-violations file, for messages."""
     from_kit: bool = False
-    """Whether the file came with the kit, and is not the author's."""
+    """True if the file came with the kit, and is not the author's."""
     example_saver: str | None = None
     """The saver that the example was recorded on; None without an example."""
     example_api: str | None = None

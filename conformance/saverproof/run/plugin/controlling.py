@@ -198,7 +198,7 @@ class Controlling:
     def _remember(
         self, wholes: Iterable[pytest.TestReport], found: Sequence[pytest.TestReport]
     ) -> None:
-        """Let ``--lf`` run the items again whose contracts failed.
+        """Let ``--lf`` run again the items that have failed contracts.
 
         Contracts themselves cannot be run.
         """

@@ -97,7 +97,8 @@ class _Shortening:
         return shrink(few or program, self.attempt)
 
     def _with_one_before(self, program: Program) -> Program | None:
-        """Return the last step alone, or with one step before it, if the process dies in that.
+        """Return the last step of a program, alone or with one earlier step, if the process still
+        dies in it; None otherwise.
 
         A try in which the process lives on takes far less time than another hang, so the shortest
         programs come first.

@@ -88,9 +88,10 @@ class Judge:
 
         A saver that kills or hangs the process twice has violated a contract. If the process was
         cut off while it was at work, the outcome is unknown. If the saver is known to hang in a
-        kind of step, a second hang in it is believed at once. The rest of the family is then judged
-        without such steps, if possible: other contracts may be found broken, and if the kind of
-        step serves one contract alone, others may be found to hold.
+        kind of step, a second hang in it is believed at once.
+
+        The rest of the family is then judged without such steps, if possible. Other contracts may
+        be found broken. If the kind of step serves one contract alone, others may be found to hold.
         """
         judged = self._judged_once(plan, listener)
         blamed: list[Blame] = []

@@ -34,7 +34,8 @@ def takes_task_path(method: Any) -> bool:
 def writer_at(turn: int, apis: int) -> int:
     """Return the index of the API that makes write number ``turn``, counted from 1.
 
-    Each API makes two writes in a row. So each reads what the other wrote before and after its own.
+    Each API makes two writes in a row, so each reads what the other wrote both before and after its
+    own.
     """
     return (turn - 1) // 2 % apis
 
@@ -111,8 +112,8 @@ class ApiDriver:
 class AwaitedDriver(ApiDriver):
     """A driver whose answers must be awaited, on the event loop of the caller.
 
-    It awaits something between two items of a listing, as a consumer may who does something with
-    each, and who can be cancelled there.
+    It awaits something between two items of a listing: an application may do so while it works on
+    an item, and may be cancelled there.
     """
 
     after_item = PAUSE

@@ -118,7 +118,7 @@ def raised(error: BaseException) -> Contents:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to read: checkpoints by id, latest checkpoints, and listings of whole threads.
+    """The reads to make: checkpoints by id, latest checkpoints, and listings of whole threads.
 
     With ``among_all``, these threads are looked up in a listing over all threads as well.
     """

@@ -33,14 +33,14 @@ class Requested:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether releases are asked for by a name, so that the index has to be asked which ones
+        """True if releases are asked for by a name, so that the index has to be asked which ones
         exist.
         """
         return not self.distribution
 
     @property
     def is_of_langgraph(self) -> bool:
-        """Whether LangGraph itself is to be older."""
+        """True if LangGraph itself is to be older."""
         return self.distribution == LANGGRAPH
 
     def is_of(self, distribution: str) -> bool:

@@ -74,8 +74,10 @@ def _name(version: str, beside: str) -> str:
 
 
 def _beside(distribution: str) -> str:
-    """Return the distribution's normalized name if it comes from an index; "" if it was installed
-    from a folder or a file, as one that is being developed: no index has what is judged then.
+    """Return the distribution's normalized name if it comes from an index.
+
+    Return "" if it was installed from a folder or a file, for instance while it is being developed:
+    no index has the code that is judged then.
     """
     if not distribution:
         return ""

@@ -30,8 +30,9 @@ def _idle_loop() -> asyncio.AbstractEventLoop:
 def having_a_loop() -> Iterator[None]:
     """Give this thread an event loop that does not run, as a main thread may have.
 
-    ``asyncio.get_event_loop`` raises in other threads, and here returns that loop. Code that cleans
-    up by awaiting something, and is not awaited itself, then does not raise, and is left halfway.
+    Here ``asyncio.get_event_loop`` returns that loop; in other threads it raises. So code that
+    cleans up by awaiting something does not raise here, and is left halfway because nobody awaits
+    it.
     """
     asyncio.set_event_loop(_idle_loop())
     try:

@@ -1,4 +1,4 @@
-"""What an author says of the time after which a saver forgets what nobody uses."""
+"""The time after which a saver forgets what nobody uses, as its author states it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saverproof.savers.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expiry:
-    """How long a saver keeps what nobody uses, and how that time is made to pass.
+    """The time for which a saver keeps what nobody uses, and how that time is made to pass.
 
     Attributes:
         seconds: the time for which the target's saver is opened (its TTL).

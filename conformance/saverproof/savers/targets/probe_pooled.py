@@ -1,7 +1,7 @@
 """Finds out whether a saver keeps prepared statements where each transaction gets another session.
 
-Such a saver works for a while, and then any of its calls may raise. It is told so at once: judged,
-it would break as many contracts as there are calls.
+Such a saver works for a while, and then any of its calls may raise. The author is told so at once:
+if the saver were judged, it would break as many contracts as there are calls.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def is_of_a_prepared_statement(error: BaseException) -> bool:
 def require_nothing_prepared(prober: Prober, apis: Sequence[str], name: str) -> None:
     """Repeat the usual calls of the target ``name``.
 
-    What else they raise is left to the contracts.
+    Other errors of these calls are left to the contracts.
 
     Raises:
-        TargetError: one raised for want of a prepared statement.
+        TargetError: a call raised because its session lacks a prepared statement.
     """
     for api in apis:
         thread = f"probe-pooled-{api}"

@@ -75,7 +75,7 @@ class Target:
 
     @property
     def is_pooled(self) -> bool:
-        """Whether a pooler stands before the target's server."""
+        """True if a pooler stands before the target's server."""
         return self.server is not None and self.server.pooled
 
     @property
