@@ -11,8 +11,8 @@ SIGSEGV in ``executemany``).
         with HELD_OFF:
             ...
 
-Whoever keeps the collector off for another reason does it here, too: two threads that each restore
-what they found would switch it on within each other's blocks.
+Code that keeps the collector off for another reason must use this module as well: if two threads
+each restored what they found, they would switch it on within each other's blocks.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Count, record or fail every proxied call of a program.
+"""Count or record every proxied call of a program, or make it fail.
 
 An interceptor knows no driver. A proxy hands it the event, the SQL, the original call, and the
 module of the driver's exceptions. While no injector is active, calls bypass it.
@@ -38,7 +38,7 @@ class Interceptor:
     """A counter of calls, which can fail them. Each event is counted from 1 since ``open``."""
 
     in_turn = True
-    """Whether threads take turns in a connection (see ``sqlite.turns``)."""
+    """True if threads take turns in a connection (see ``sqlite.turns``)."""
 
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
@@ -74,9 +74,9 @@ class Interceptor:
         self._calls = None
 
     def close_if_current(self, opening: int) -> None:
-        """Stop counting, unless it was opened once more after the ``opening`` of this number.
+        """Stop counting, unless counting has begun anew since the ``opening`` of this number.
 
-        A thread that was given up may come back when another one counts already.
+        A thread that was given up may call this while another one counts already.
         """
         if opening == self._openings:
             self.close()

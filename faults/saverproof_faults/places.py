@@ -60,13 +60,13 @@ class Method:
 class Call:
     """A call of the program that passed an interceptor: the ``index``-th of its event.
 
-    ``sql`` is what it executes; it is ``commit()`` or ``rollback()`` for those methods, and LEAVING
+    ``sql`` is what it executes. It is ``commit()`` or ``rollback()`` for those methods, and LEAVING
     for the end of a ``with connection:``. ``rows`` is the number of rows in an executemany's batch,
-    else None. ``remote`` says that a server answers the call: such a call may take effect although
+    else None. ``remote`` says that a server answers the call. Such a call may take effect although
     its answer is lost, while an engine inside the process raises before a statement takes effect,
     or not at all. ``error`` is the driver's name for the exception that says that the database
     failed. ``method`` is the driver's method, if the driver is a ClassDriver. ``elsewhere`` says
-    that another thread made it than the one that asked for the count.
+    that the call was made by a thread other than the one that asked for the count.
     """
 
     event: Event

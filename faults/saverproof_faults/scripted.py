@@ -92,7 +92,7 @@ def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[None]:
 
 @undecided()
 def dsn_for(kind: ServerKind, label: Label) -> str:
-    """Return the DSN of the place with a label."""
+    """Return the DSN of the place in the server that a label stands for."""
     return keeper_client.dsn_for(kind, label)
 
 

@@ -48,7 +48,7 @@ class Met:
 class Meetings:
     """A context manager that counts callers. Enter it before the program connects.
 
-    Only one of it or of ``Injector`` can be entered in a process at a time.
+    In a process, only one ``Meetings`` or ``Injector`` can be entered at a time.
 
         with Meetings() as meetings:
             store = open_store(path)

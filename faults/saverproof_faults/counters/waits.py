@@ -47,7 +47,7 @@ _OWN = os.path.dirname(os.path.abspath(saverproof_faults.__file__))
 
 @dataclass(frozen=True, slots=True)
 class Waited:
-    """What was seen while calls were awaited.
+    """The record of calls that were awaited.
 
     ``held`` calls of a driver were held and let go by the loop. ``stood`` has a stack of the loop's
     thread for each way in which the loop stood still, the innermost call last. ``errors`` are what
@@ -63,7 +63,7 @@ class Waits:
     """A context manager that makes calls wait for the event loop. Enter it before the program
     connects.
 
-    Only one of it, of ``Meetings`` or of ``Injector`` can be entered in a process at a time.
+    In a process, only one ``Waits``, ``Meetings`` or ``Injector`` can be entered at a time.
 
         with Waits() as waits:
             store = await open_store(path)

@@ -34,7 +34,7 @@ class Spawned:
     go: int | None = None
 
     def release(self) -> None:
-        """Let a process begin that was told to wait."""
+        """Let a process begin whose start was held back."""
         if self.go is not None:
             os.close(self.go)
             self.go = None

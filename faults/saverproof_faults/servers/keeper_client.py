@@ -226,12 +226,13 @@ def place(kind: ServerKind) -> Iterator[Lease]:
 
 
 def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
-    """Return the DSN of the place with a label, which is made when the label is first used.
+    """Return the DSN of the place in the server that a label stands for. The place is made, empty,
+    when the label is first used.
 
     Call it within ``serving``.
 
     Raises:
-        ServerError: no such server is there, or it makes no place.
+        ServerError: there is no such server, or it makes no place.
     """
     kept = announced().get(Need.of(kind).key)
     if kept is None:

@@ -152,11 +152,12 @@ class ServerWork(Protocol):
         """
 
     def done(self) -> Mapping[str, int]:
-        """Return the work since ``begin``, by what was counted.
+        """Return the work since ``begin``, as counts by name.
 
-        ``unindexed`` rows that were read without an index; keys, and entries of a key ``rows`` rows
-        that an index led to ``blocks`` blocks of tables and indexes ``commands`` commands that were
-        run, also those of scripts
+        ``unindexed``  rows that were read without an index; keys, and entries of a key
+        ``rows``       rows that an index led to
+        ``blocks``     blocks of tables and indexes
+        ``commands``   commands that were run, also those of scripts
 
         Raises:
             ServerUnavailable: the server does not tell; the message is one line.

@@ -39,10 +39,10 @@ are told not to.
 
 
 class PgBouncerServer(Server):
-    """PgBouncer in transaction mode before ``behind``, for all of its databases.
+    """PgBouncer in transaction mode before the server ``behind``, for all of its databases.
 
-    A transaction gets the session of the database that has rested longest. Prepared statements are
-    not kept for a client. Users and passwords are the server's.
+    A transaction gets that session of the database which has rested longest. Prepared statements
+    are not kept for a client. Users and passwords are the server's.
     """
 
     programs = ("pgbouncer",)

@@ -144,7 +144,9 @@ class _Pooled(Databases):
         return within(self._shown, name)
 
     def _begin_sessions(self, name: str) -> None:
-        """Have the pooler begin the sessions of a place, by as many transactions at once."""
+        """Make the pooler open its sessions in a place, by running several transactions at the same
+        time.
+        """
         dsn = within(through(self.dsn, self._pooler.port), name)
         with ExitStack() as stack:
             for _ in range(_SESSIONS):

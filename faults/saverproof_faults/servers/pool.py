@@ -95,8 +95,8 @@ class Pool:
     def labelled(self, label: str) -> tuple[str, str]:
         """Return the name and the DSN of the place with a label, which is empty at first.
 
-        A label that is the path of a folder stands for it: the place is removed after the folder
-        is. Scripts end like that, and a server may have room for few places.
+        If the label is the path of a folder, the place is removed after the folder is. Scripts
+        remove their folders at their end, and a server may have room for few places.
 
         Raises:
             Exception: what kept the server from making one.

@@ -20,9 +20,10 @@ class CommitRefused(EngineFault):
 class Interrupt(EngineFault):
     """An interrupt at a statement's first opcode, or after its last.
 
-    If the statement writes, the first undoes the whole transaction. The second undoes nothing: the
-    statement is complete by then, and only its answer is lost. Rollbacks are left alone: in a run
-    that meets no other fault a rollback ends a read, and no application interrupts that.
+    An interrupt at the first opcode of a statement that writes undoes the whole transaction. One
+    after the last undoes nothing: the statement is complete, and only its answer is lost. Rollbacks
+    are not interrupted: in a run that meets no other fault a rollback ends a read, and no
+    application interrupts that.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
@@ -61,11 +62,12 @@ class Interrupt(EngineFault):
 
 
 class Denied(EngineFault):
-    """An authorizer that denies whatever is compiled next, once all earlier statements have begun.
+    """An authorizer that denies the statement that is compiled next, once all earlier ones have
+    begun.
 
     Setting an authorizer makes SQLite compile every statement again, so that cached statements are
-    denied as well. The statement that is compiled next may run only after another one. Rollbacks
-    are left alone: no application denies its own.
+    denied as well. The denied statement may be one that runs only later. Rollbacks are not denied:
+    no application denies its own.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:

@@ -66,7 +66,7 @@ CURRENT = _Current()
 
 
 def _opened(handle: int, _error: int, _routines: int) -> int:
-    """Receive that a connection opens. Every connection of the process passes here."""
+    """Pass on that a connection opens. SQLite calls this for every connection of the process."""
     receiver = CURRENT.receiver
     if receiver is not None and not FLAGS.hidden:
         try:
@@ -77,7 +77,7 @@ def _opened(handle: int, _error: int, _routines: int) -> int:
 
 
 def _closed(handle: int) -> None:
-    """Receive that a connection closes or has closed. Its handle is not valid any more."""
+    """Pass on that a connection closes or has closed. Its handle is not valid any more."""
     receiver = CURRENT.receiver
     if receiver is not None:
         try:
@@ -87,7 +87,7 @@ def _closed(handle: int) -> None:
 
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
-    """Receive that a statement starts or ends.
+    """Pass on that a statement starts or ends.
 
     For a trigger's inner program ``text`` begins with a comment.
     """
@@ -109,7 +109,7 @@ def _traced(kind: int, handle: int, statement: int, text: int) -> int:
 
 
 def _committing(handle: int) -> int:
-    """Receive that a transaction is about to commit. Another result than 0 makes it roll back."""
+    """Pass on that a transaction is about to commit. A result other than 0 makes it roll back."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -122,7 +122,7 @@ def _committing(handle: int) -> int:
 
 
 def _rolled_back(handle: int) -> None:
-    """Receive that a transaction was rolled back."""
+    """Pass on that a transaction was rolled back."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -134,7 +134,7 @@ def _rolled_back(handle: int) -> None:
 
 
 def _stepping(handle: int) -> int:
-    """Receive that some opcodes have run. Another result than 0 interrupts the statement."""
+    """Pass on that some opcodes have run. A result other than 0 interrupts the statement."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -147,7 +147,7 @@ def _stepping(handle: int) -> int:
 
 
 def _waiting(handle: int, _times: int) -> int:
-    """Receive that another connection holds a lock. The result 0 makes SQLite give up at once."""
+    """Pass on that another connection holds a lock. The result 0 makes SQLite give up at once."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -162,7 +162,7 @@ def _waiting(handle: int, _times: int) -> int:
 def _preparing(
     handle: int, action: int, first: bytes, _second: bytes, _database: bytes, _inner: bytes
 ) -> int:
-    """Receive that a statement is compiled. The result DENY fails it as not authorized.
+    """Pass on that a statement is compiled. The result DENY makes it fail as not authorized.
 
     Rollbacks are always allowed: no application forbids its own.
     """
@@ -180,7 +180,7 @@ def _preparing(
 
 
 def _row_written(context: int, _count: int, _values: int) -> None:
-    """Answer a trigger, which asks whether its row fails."""
+    """Tell a trigger whether its row is to fail."""
     hold_off()
     with HELD_OFF:
         answer = False

@@ -1,4 +1,4 @@
-"""Another process that keeps everybody out of SQLite files, as a backup or a VACUUM does."""
+"""Runs another process that keeps everybody out of SQLite files, as a backup or a VACUUM does."""
 
 import subprocess
 import sys
@@ -19,8 +19,9 @@ sys.stdin.read()
 
 
 class LockingProcess:
-    """A context manager around the process. Enter it on a thread of which no system call is held,
-    as the process would inherit that.
+    """A context manager that starts and ends the process.
+
+    Enter it on a thread whose system calls are not held: the process would inherit that.
     """
 
     def __enter__(self) -> Self:
@@ -34,8 +35,8 @@ class LockingProcess:
         return self
 
     def lock(self, files: Iterable[Path]) -> bool:
-        """Lock the files. Return whether each could be locked, and readers of one have to wait: in
-        WAL mode they never have.
+        """Lock the files. Return whether all of them could be locked, and readers of some file have
+        to wait. Readers of a file in WAL mode never have to.
         """
         process = self._process
         assert process.stdin is not None

@@ -48,7 +48,7 @@ def outside_view(path: str) -> OutsideView:
 def write_locked(path: str) -> bool:
     """Return whether some connection, of any process, keeps all others from writing.
 
-    Nobody does so of a damaged file.
+    A damaged file counts as not locked.
     """
     with raw.connection(path) as connection:
         return _write_locked(connection)

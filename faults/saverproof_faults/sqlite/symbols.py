@@ -32,7 +32,9 @@ def bind(to: Callable[[str | None], Bound]) -> Bound:
 
 
 def check_version(found: bytes) -> None:
-    """Raise Unavailable if the symbols belong to another release than ``sqlite3`` uses."""
+    """Raise Unavailable if the symbols belong to a release of SQLite other than the one ``sqlite3``
+    uses.
+    """
     if found.decode() != sqlite3.sqlite_version:
         raise Unavailable(
             f"the SQLite symbols in sight are of {found.decode()}, Python's sqlite3 uses "

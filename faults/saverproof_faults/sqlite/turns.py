@@ -1,9 +1,9 @@
-"""Lets one thread at a time into a connection while hooks of ours are inside SQLite.
+"""Lets one thread at a time into a connection while hooks of this package are inside SQLite.
 
 SQLite itself makes the threads of a connection wait for each other. But where ``sqlite3`` binds a
-parameter or reads a column, it waits for SQLite with the interpreter's lock in its hands. If the
-thread that is inside SQLite has come to one of our hooks, which are Python, it waits for that lock:
-a program that threads share a connection in would hang, and only under this kit.
+parameter or reads a column, it waits for SQLite while it holds the interpreter's lock. A thread
+inside SQLite that has come to one of the hooks, which are Python, waits for that lock. So a program
+whose threads share a connection would hang, and only under this package.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ def in_turn(
     *given: Any,
     **options: Any,
 ) -> Result:
-    """Make a call into SQLite; where hooks may be inside, when no other thread is inside the same
-    connection.
+    """Make a call into SQLite. If hooks may be inside SQLite, wait until no other thread is inside
+    the same connection.
     """
     try:
         if INTERCEPTORS.current is None or not INTERCEPTORS.current.in_turn:

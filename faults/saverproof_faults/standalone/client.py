@@ -50,8 +50,8 @@ _HEAD = (
 
 
 def _cursor(places: Places) -> list[str]:
-    """Return the source of a cursor class in which a fault can strike at ``execute``, and at those
-    like it that the operation calls.
+    """Return the source of a cursor class in which a fault can strike at ``execute``, and at the
+    similar methods that the operation calls.
     """
     controls = {
         call.sql.split()[0].strip(";").upper(): call.event.value
@@ -74,7 +74,7 @@ _METHODS = ("commit()", "rollback()", LEAVING)
 
 
 def _others(places: Places) -> list[str]:
-    """Return the ways to execute, besides ``execute``, that the operation seems to have used."""
+    """Return the similar methods, besides ``execute``, that the operation seems to have called."""
     statements = [call for call in places.calls if call.event is Event.STATEMENT]
     used = {
         "executemany": any(call.rows is not None for call in statements),
