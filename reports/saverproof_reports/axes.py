@@ -1,4 +1,4 @@
-"""The points of the axes of programs that a run touched, and the pairs of them that met."""
+"""The points of programs' axes that a run touched, and the pairs of points that met."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -12,9 +12,10 @@ Contract = Mapping[str, Any]
 def excused(earlier: Contract | None, api: str) -> bool:
     """Return whether a violation through ``api`` is no worse than what ``earlier`` says.
 
-    It is worse if the contract held in the earlier report. It is no worse if the contract was
-    violated through that API already; or through another API while this one was not judged; or if
-    the earlier report lacks the contract: then the kit became stricter, and not the saver worse.
+    It is worse if the contract held in the earlier report. It is no worse in three cases: the
+    contract was violated through that API already; it was violated through another API, and this
+    one was not judged; or the earlier report lacks the contract, so that only the kit became
+    stricter.
     """
     if earlier is None:
         return True

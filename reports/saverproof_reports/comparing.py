@@ -91,8 +91,8 @@ def paired(
 ) -> tuple[list[tuple[Judged, Judged]], list[str], list[str]]:
     """Return the matching savers, and the names of those that only one report has.
 
-    Savers match by name; then by class, if that is unique; then as the only one left in each
-    report, which is a saver that was renamed, or one compared with another.
+    Savers match by name; then by class, if that is unique. If one saver is left in each report,
+    these two match as well: the saver was renamed, or is compared with another one.
     """
     pairs: list[tuple[Judged, Judged]] = []
     before, after = list(old), list(new)

@@ -64,9 +64,9 @@ def bars(rows: Sequence[Bar], about: str) -> Markup:
 
 
 def histogram(columns: Sequence[Column], about: str) -> Markup:
-    """Draw ``columns`` of equal width side by side, in milliseconds.
+    """Draw a histogram: ``columns`` of equal width side by side, over milliseconds.
 
-    Without columns it is empty.
+    ``about`` describes the chart for screen readers. Without columns the result is empty.
     """
     if not columns:
         return Markup()
@@ -166,7 +166,9 @@ def _lines(row: Bar) -> list[str]:
 
 
 def _value(line: str, row: Bar | None, name: str) -> dict[str, Any]:
-    """Return what one slot shows of the segments called ``name``."""
+    """Return one row's share of the segments called ``name``, as pygal takes it; 0 for a line of
+    text.
+    """
     if row is None:
         return {"value": 0, "label": line}
     share = sum(segment.share for segment in row.segments if segment.name == name)

@@ -14,8 +14,8 @@ class PhaseViolations:
     """The violations of one contract in one phase.
 
     Attributes:
-        shown: the one which is shown in full: if there is one, by no mistake that breaks another
-            contract; of these the one with the fewest steps, and of those one with a script.
+        shown: the one that is shown in full: preferably one that no mistake of another contract
+            explains, then the one with the fewest steps, then one with a script.
         alike: all violations that look the same to a reader, ``shown`` included.
         others: those with another program or answer.
     """

@@ -24,7 +24,7 @@ Seed = tuple[str, list[Any]]
 
 @dataclass(slots=True)
 class DeltaRows:
-    """What the ancestors of one checkpoint contribute to some channels, still encoded."""
+    """The parts that the ancestors of one checkpoint contribute to some channels, still encoded."""
 
     address: Address
     writes: dict[str, list[Write]] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class RecentCheckpoints:
         return self._by_scope.get(scope)
 
     def remember(self, scope: Scope, stored: StoredChannels) -> None:
-        """Remember a checkpoint, and forget the oldest of too many."""
+        """Remember a checkpoint. If there are too many, forget the oldest."""
         self._by_scope.pop(scope, None)
         self._by_scope[scope] = stored
         if len(self._by_scope) > _REMEMBERED:
