@@ -51,7 +51,7 @@ def _differing(old: str, new: str) -> tuple[str, str]:
 
 
 def _shared(ones: list[str], twos: list[str]) -> int:
-    """Return how many words both begin with."""
+    """Return the number of words at the beginning that both texts share."""
     pairs = zip(ones, twos, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

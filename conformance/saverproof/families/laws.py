@@ -55,7 +55,9 @@ class Law:
 
     @property
     def deepest_fall(self) -> int:
-        """The most by which a count is below that of the size before; 0 if none is."""
+        """The largest amount by which a count is below the count at the size before; 0 if no count
+        falls.
+        """
         return max(0, *(earlier - later for earlier, later in pairwise(self.counts)))
 
     @property

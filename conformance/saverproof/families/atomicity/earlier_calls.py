@@ -1,15 +1,10 @@
 """Tells whether a server's death damaged the call that was under way, or lost calls that had
 returned before.
 
-Such a loss does not depend on the call under way: a server that answers a commit before it has
-written it loses the last commits. The store may then look as if the call under way had been done in
-part, since a deletion that removes the newest first also leaves an earlier state. So the server is
-also killed when nothing is called.
-
-A server that answers a commit before it has written it loses the last commits, whatever is called
-meanwhile. The store then looks as if the call under way had been done in part: a deletion that
-removes the newest first also leaves an earlier state. So the server is also killed when nothing is
-called.
+A server that answers a commit before it has written it loses the last commits, whichever call is
+under way. The store may then look as if the call under way had been done in part, since a deletion
+that removes the newest first also leaves an earlier state. So the server is also killed when
+nothing is called.
 """
 
 from __future__ import annotations

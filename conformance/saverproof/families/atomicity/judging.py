@@ -7,13 +7,6 @@ A torn batch that everybody can see breaks all-or-nothing. A harmed checkpoint t
 before breaks previous-intact. A batch that nobody else sees until another write commits it breaks
 no-late-commit, although the lock was held meanwhile. A transaction that is left open breaks
 usable-after if later writes undo it, and no-silent-loss if later writes are lost with it.
-
-The order is: what is there at once and should not be; what comes later; what is written afterwards
-and lost; whether the saver can be used; what only the saver itself sees. A torn batch that
-everybody can see breaks all-or-nothing. A harmed checkpoint that was stored before breaks
-previous-intact. A batch that nobody else sees until another write commits it breaks no-late-commit,
-although the lock was held meanwhile. A transaction that is left open breaks usable-after if later
-writes undo it, and no-silent-loss if later writes are lost with it.
 """
 
 from __future__ import annotations

@@ -3,11 +3,6 @@
 Through the sync API the other caller, the neighbour, has a thread. It begins when the failing call
 is in its transaction, or has failed and is about to roll back. It either finishes its call, or
 pauses in it until the other call is over. Through the async API both calls are awaited together.
-
-Through the sync API the other caller, the neighbour, has a thread. It begins when the failing call
-stands in its transaction, or has failed and is about to roll back. It either finishes its call, or
-stands still in it until the other call is over. Through the async API both calls are awaited
-together.
 """
 
 from __future__ import annotations

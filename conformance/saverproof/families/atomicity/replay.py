@@ -35,9 +35,6 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     If the saver no longer has the recorded place, for instance because it was mended, the same sort
     of fault is tried at the other places of the operation.
 
-    If the saver no longer has the recorded place, because it was mended say, the same sort of fault
-    is tried at the other places of the operation.
-
     Raises:
         ValueError: the data is no recorded program.
         OpeningError: the saver could not be opened or closed.

@@ -41,6 +41,6 @@ def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
 
 
 def field(name: str, text: str) -> list[str]:
-    """Return a text behind its name. Further lines of the text follow below."""
+    """Return a name and a text as lines: the text's further lines follow below its first one."""
     first, *rest = text.split("\n") or [""]
     return [f"  {name:<9} {first}", *textwrap.indent("\n".join(rest), " " * 12).splitlines()]
