@@ -78,7 +78,11 @@ def _continued(judged: Data, old: Data, run: Data) -> dict[str, Any]:
 
 
 def _contract(contract: Data, old: Data, mark: Data, ran: Mapping[str, set[str]]) -> Data:
-    """Return a contract after this run, which judged each family through the APIs in ``ran``."""
+    """Return a contract of this run, together with what an earlier run found through APIs that this
+    run did not use.
+
+    ``ran`` has the APIs of this run by family. ``mark`` marks what is carried over.
+    """
     apis = ran[contract["family"]]
     if not contract.get("selected", True) and not contract["violations"]:
         if not _was_judged(old) or (contract.get("unsettled") and not old["violations"]):

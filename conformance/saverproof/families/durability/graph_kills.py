@@ -86,10 +86,9 @@ class Resuming:
 
     def kill_again(self, scenario: GraphScenario, mode: str, place: int) -> int:
         """Kill the graph at one moment of its run. If that shows nothing, kill it at each other
-        moment.
+        moment. Return the number of moments.
 
-        A graph's threads never pass the same moments twice in the same order. Returns the number of
-        moments.
+        Other moments are needed because a graph's threads never pass them twice in the same order.
         """
         show = self._rehearsed(scenario, mode)
         for moment in dict.fromkeys([place, *range(1, show.places + 1)]):

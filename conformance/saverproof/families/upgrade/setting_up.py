@@ -61,8 +61,8 @@ class SettingUp:
         """Return the first flaw seen with stores of the old release.
 
         Raises:
-            NotToBeSeen: stores of the new release make trouble as well, which other families
-                judge; or there was no call at which a process could be killed.
+            NotToBeSeen: stores of the new release show flaws as well, which other families judge;
+                or there was no call at which a process could be killed.
         """
         found = next(self.troubles(ALL_OLD), None)
         if found is not None:
@@ -74,7 +74,7 @@ class SettingUp:
         return None
 
     def troubles(self, wrote: Handover) -> Iterator[Trouble]:
-        """Yield all troubles with stores that were written by this handover."""
+        """Yield all flaws seen with stores that were written by this handover."""
         for _ in range(ROUNDS[self.profile]):
             yield from self._at_once(wrote)
         with self.bench.store() as at:
@@ -99,7 +99,7 @@ class SettingUp:
                     yield Trouble(how, raised[0])
 
     def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
-        """Yield the troubles after a process was killed at one call of its driver."""
+        """Yield the flaws seen after a process was killed at one call of its driver."""
         self.tried += 1
         self.kills += 1
         how = f"set up by a process that is killed at call {place + 1} of its driver, and again"
