@@ -131,7 +131,7 @@ def _evidence(one: Contract, other: Contract) -> str | None:
         return f"a saver with that mistake alone shows it: {mistake}"
     if _has_own_mistake(other):
         return None
-    # What breaks the second contract in another way as well has a heading of its own.
+    # If something else breaks the second contract as well, it has a heading of its own.
     reasons = [
         next(filter(None, (_why(one["id"], first, other["id"], second) for first in like)), None)
         for second, like in _with_those_like_it(one, other)
@@ -139,7 +139,7 @@ def _evidence(one: Contract, other: Contract) -> str | None:
     if reasons and all(reasons):
         return reasons[0]
     if _has_own_mistake(one):
-        # What such a one breaks as well is predicted: that programs look alike says nothing.
+        # The mistake would predict what else it breaks, so programs that look alike prove nothing.
         return None
     pairs = zip(reasons, _with_those_like_it(one, other), strict=True)
     if not reasons or not all(why or _needs_more(like, second) for why, (second, like) in pairs):
@@ -199,7 +199,7 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
     if first["observed"] == second["observed"] and first["observed"].startswith("raised "):
         return f"the same is raised as where {root} breaks"
     if first.get("mistake_of") == root:
-        # What follows from a known mistake is predicted by it, and this was not.
+        # A known mistake predicts whatever follows from it, and it did not predict this.
         return None
     needs, others = set(first.get("needs", ())), set(second.get("needs", ()))
     special, of_others = _special(needs), _special(others)
@@ -209,7 +209,7 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
     if shown and (others or root in second.get("also_shows", ())):
         return f"the program that breaks {root} shows it as well"
     if first.get("mistake"):
-        # Nor does what may follow from such a contract: the mistake would predict it as well.
+        # The contract's table proves nothing either: the mistake would predict this as well.
         return None
     if name in first.get("may_break", ()) and not (
         special and of_others and special.isdisjoint(of_others)

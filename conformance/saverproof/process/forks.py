@@ -62,7 +62,7 @@ class ForkedChild:
                 told = self._connection.recv(fork_server.LONGEST)
             except TimeoutError:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0) from None
-            # If what it was forked from is gone, so is it.
+            # If the fork server is gone, so is the child.
             self._status = json.loads(told)["status"] if told else -signal.SIGKILL
         return self._status
 
@@ -73,7 +73,7 @@ class ForkedChild:
             with suppress(ProcessLookupError):
                 end(self.pid, signal.SIGKILL)
         self.wait()
-        # What it was forked from still has to wait for it, and closes the connection then.
+        # The fork server still has to wait for the child, and then closes the connection.
         self._connection.shutdown(socket.SHUT_WR)
         while self._connection.recv(fork_server.LONGEST):
             pass

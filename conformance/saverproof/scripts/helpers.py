@@ -71,7 +71,7 @@ def helpers(writer: ScriptWriter, opening: Opening) -> list[str]:
         lines += _loop()
     lines += [line for name in _HELPERS if name in writer.helpers for line in _HELPERS[name]]
     lines += [line for source in writer.own.values() for line in source.lines]
-    # Whoever has a function of this name calls it by itself for ever, were it defined anew.
+    # If the target's own function has this name, a new definition would call itself for ever.
     if "opened" in writer.helpers and opening.expression != "opened(path)":
         lines += ["def opened(path):", f"    return {opening.expression}"]
     return lines

@@ -84,7 +84,7 @@ def _shown(
     promise = f"{name}: {statement}" if statement else promise_of(name, flaw.contract)
     # A thread of this process would hang with the script.
     shows = complains_alone if flaw.hangs else complains
-    # What a saver keeps of a read may be the flaw; most scripts are shorter for having none.
+    # The flaw may be in what a saver keeps of a read. Without reads, most scripts are shorter.
     for reads_between in (False, True):
         writer = ScriptWriter(calls, methods, reads_between=reads_between)
         try:

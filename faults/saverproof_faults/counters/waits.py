@@ -168,7 +168,7 @@ class _Holding(Surrounding):
             answer = call()
             return answer
         finally:
-            # Until it returned, the loop could take no turn: there was nothing to wait for.
+            # The call blocked the loop's thread and gives nothing to await.
             if not inspect.isawaitable(answer):
                 self._stands(sys._getframe())
 

@@ -40,7 +40,7 @@ def _places(recording: Recording) -> Iterator[SyncPlace]:
         elif entry.kind is not IoKind.SYNC:
             files.add(entry.file)
             last[entry.file] = entry
-        elif not entry.length:  # what is written through has a length, and is no call of its own
+        elif not entry.length:  # else it comes from a write-through, and is no call of its own
             number += 1
             database = entry.file.removesuffix(_JOURNAL)
             journal = database != entry.file and database in files

@@ -43,7 +43,7 @@ class PgBouncer(Postgres):
     @contextmanager
     def private(self, scratch: Path | None) -> Iterator[RunningServer]:
         if reason := PgBouncerServer.missing():
-            # Told before the other server is made.
+            # Say so before the other server is made.
             raise ServerUnavailable(reason)
         with (
             PostgresServer(scratch=scratch, settings=QUICK) as server,
@@ -135,7 +135,7 @@ class _Pooled(Databases):
         with self._console() as console:
             # When the pooler answers, it has passed on what clients had sent before.
             console.execute("SHOW VERSION")
-        # Whoever comes next gets a session that rests, whoever had it before.
+        # The next client gets an idle session, whichever client had it before.
         if not self._end("application_name = %s AND state <> 'idle'", client):
             raise ServerError("behind a pooler a client has no session but in a transaction")
 

@@ -77,7 +77,7 @@ class _Schemas:
         url = urlsplit(self._shown)
         asked = dict(parse_qsl(url.query))
         asked["options"] = f"{asked.get('options', '')} -c search_path={name}".strip()
-        # By this name of the client its sessions are known: all are of one user in one database.
+        # All sessions are of one user in one database, so only this name tells them apart.
         asked["application_name"] = name
         return url._replace(query=urlencode(asked, quote_via=quote)).geturl()
 

@@ -67,7 +67,7 @@ class PostgresWork:
     def begin(self) -> None:
         """Begin to count, once the planner knows the present sizes of the tables."""
         self._connection.execute("ANALYZE")
-        # What this has read would be told a second later, and be taken for what the store does.
+        # Flush this connection's own reads: a second later they would count as the store's.
         self._connection.execute("SELECT pg_stat_force_next_flush()")
         self._before = self._now()
 

@@ -73,7 +73,7 @@ class RedisWork:
             batch = _BATCH.search(command.line)
             return int(batch[1]) if batch else _USUAL_BATCH
         if command.name in _WHOLE:
-            # What is of another kind by now is not gone through again.
+            # The key may hold another kind of value by now: its entries cannot be counted then.
             try:
                 return int(self._connection.ask(_WHOLE[command.name], command.key))
             except RefusedError:

@@ -39,7 +39,7 @@ class CallLog:
         if call.deleted:
             return
         if error:
-            # What else can fail leaves the disk as it was.
+            # Other calls that fail leave the disk as it was.
             if call.kind is CallKind.SYNC and not call.folder:
                 self.entries.append(IoCall(IoKind.SYNC, call.file, result=error))
             return

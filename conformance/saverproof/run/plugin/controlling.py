@@ -161,7 +161,7 @@ class Controlling:
         saver = self._savers[item["saver"]]
         found = list(contract_reports(report, item, saver, self._run))
         self._wholes.setdefault((item["saver"], item["family"]), []).append(report)
-        # The terminal shows how many of those there are have been reported; the item is not.
+        # The terminal counts reports. The contracts are reported in place of their item.
         self._report_contracts(found, -(not report.failed))
         self._remember([report], found)
         if report.sections and any(one.failed for one in found):
@@ -186,7 +186,7 @@ class Controlling:
             )
         ]
         for saver, contract, failure in failures:
-            # What is unsettled may be of a family that is not in this run: any item stands for it.
+            # An unsettled contract may be of a family that is not in this run: any item will do.
             wholes = self._wholes.get((saver, contract.partition("/")[0])) or [
                 one for (name, _), those in self._wholes.items() for one in those if name == saver
             ]

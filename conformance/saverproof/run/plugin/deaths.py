@@ -135,7 +135,7 @@ class Shortener:
         tries = _Shortening(gone, kind, again, self.quick_s)
         known = self._known.get((saver, kind))
         if known is not None:
-            # Another family or API of this saver: a look for another program would find this one.
+            # Another family or API of this saver has found a program. A search would find it again.
             return tries.same_end(known, self.quick_s) or steps
         try:
             program = from_json(steps)

@@ -104,7 +104,7 @@ class Judge:
             plan = replace(plan, without=(*plan.without, blame.fatal))
             rest = self._judged_once(plan, listener)
             blamed.append(blame)
-            # Any contract may be about an operation that is missing in the rest.
+            # The rest lacks an operation, and any contract may be about that operation.
             held = held_by(rest.outcome) if all(one.of_one_contract for one in blamed) else ()
             judged = replace(
                 rest,
@@ -139,7 +139,7 @@ class Judge:
             if gone.hung and kind_of_last(steps) in self._hung[_saver(plan)]:
                 return self._dead(careful, gone, journal)
         except JudgeError:
-            pass  # With so little patience, not even the kit is to blame.
+            pass  # With so little patience, this does not prove a fault of the kit.
         except SaverproofError as error:
             return self._unjudged(plan, error)
         else:
@@ -151,7 +151,7 @@ class Judge:
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
-            # What was cut off would only be so again, after as long.
+            # A process that was cut off would be cut off again, after the same time.
             return (
                 self._cut_off(plan, first) if first.cut_off else self._again(plan, first, listener)
             )
@@ -194,7 +194,7 @@ class Judge:
 
     @staticmethod
     def _close_if_spent(process: Child) -> None:
-        # What becomes of the process now is no longer this item's affair.
+        # The item is over: what happens to the process from now on must not change its outcome.
         with suppress(JudgeGone, SaverproofError):
             if not process.closed and process.ask(IS_SPENT, None, limit_s=30.0):
                 process.close()

@@ -123,7 +123,7 @@ def _stale(entry: Entry, artefact: Mapping[str, Any], answer: ReplayAnswer) -> d
     elif answer.status is Status.NOT_SEEN:
         severity, said = "warning", f"its example was {answer.said}"
     else:
-        # What hangs on timing may not even come to where it was seen.
+        # An example that depends on timing may not even reach the place where it was seen.
         severity = "warning" if artefact["phase"] in BY_TIMING else "error"
         said = f"its example cannot be run: {answer.said}; pin another"
     where = f"{entry.file}: {entry.id} ({entry.example_api})"

@@ -110,7 +110,7 @@ def _install(wanted: str, folder: Path) -> None:
     """Install a release, and of its requirements those that the environment does not meet."""
     requirements = [wanted]
     for _ in range(_ROUNDS):
-        # All at once: of a package that is in the folder, pip would add nothing to it.
+        # Install all at once: pip adds nothing to a package that is in the folder already.
         pip.install(requirements, folder)
         if not (unmet := _unmet(folder)):
             return
