@@ -132,9 +132,9 @@ def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, 
 
 
 def _contract(one: Data, other: Data) -> Data:
-    """Return a contract as the part judged it that was asked to.
+    """Return a contract with the verdict of the part that was asked to judge it.
 
-    Violations that another part saw are added.
+    Violations that the other part saw are added.
     """
     own, beside = (other, one) if _was_judged(other) else (one, other)
     found = [*own["violations"], *beside["violations"]]

@@ -76,8 +76,9 @@ def _import(ref: TargetRef, names: Sequence[str]) -> None:
 
 
 def _lonely_after_importing(ref: TargetRef, names: Sequence[str]) -> bool:
-    """Import the modules, and return whether no thread or open file results that forks would
-    share.
+    """Import the modules; return True if none starts a thread or opens a socket or a file to write.
+
+    Processes forked from this one would lack the thread and share the socket or file.
     """
     before = sharable()
     _import(ref, names)

@@ -87,7 +87,7 @@ class FailingWrites:
             self._monitor = None
 
     def _without_room(self) -> int:
-        """Return how often the server refused a command for want of room."""
+        """Return how often the server refused a command because its memory was full."""
         found: str = self._connection.ask("INFO", "errorstats").decode()
         return int(found.partition(_NO_ROOM)[2].split("\r")[0] or 0)
 

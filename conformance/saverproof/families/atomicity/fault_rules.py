@@ -26,7 +26,7 @@ class FailsCalls(Protocol):
         ...
 
     def can_fail(self, kind: str) -> bool:
-        """Return whether the next call can be failed in this way."""
+        """Return whether the next call can be made to fail by this kind of fault."""
         ...
 
 

@@ -174,7 +174,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
             self.take(step)
 
     def can_fail(self, kind: str) -> bool:
-        """Return whether the next call can be failed in this way."""
+        """Return whether the next call can be made to fail by this kind of fault."""
         return kind in self._kinds and self._next is None and not self._outage
 
     def fail_next(self, maker: FaultMaker, choose: Random) -> None:

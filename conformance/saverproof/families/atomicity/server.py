@@ -171,7 +171,7 @@ class FailingServer:
                 self._wait(lease.wait_until_ready)
 
     def has_fired(self) -> bool:
-        """Return whether the latest plan has failed a write, or the server."""
+        """Return whether the fault of the latest plan struck."""
         return self._fired()
 
     def _wait(self, work: Callable[[], object]) -> None:

@@ -289,5 +289,5 @@ def _stale(held: HeldOperation, expected: Any, where: str, events: list[TimedCal
 
 
 def in_words(shown: Any) -> str:
-    """Return what a read was shown, for people."""
+    """Return the answer of a read in words, for people."""
     return ", ".join(one.describe() for one in shown) or "nothing"
