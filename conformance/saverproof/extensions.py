@@ -3,9 +3,9 @@
 ``saverproof.targets``    a target under a short name (see ``saverproof.target``).
 ``saverproof.contracts``  a ``FamilyTable``: a family of contracts of its own, light to import.
 ``saverproof.families``   the ``Family`` that judges such a table; ``CheckFamily`` is a ready one,
-                          for contracts that a function each can check.
-``saverproof.drivers``    a database driver whose statements are failed, if it is loaded: what
-                          ``target(drivers=...)`` takes, such as a ``ClassDriver``.
+                          for contracts each of which one function checks.
+``saverproof.drivers``    a database driver whose statements are made to fail if it is loaded:
+                          what ``target(drivers=...)`` takes, such as a ``ClassDriver``.
 
 In the ``pyproject.toml`` of such a distribution::
 

@@ -2,7 +2,7 @@
 
 The program under test does nothing for it, and nothing of it is changed: connections are proxied
 and watched however it opens them. Enter an ``Injector`` before the program connects; count the
-places that an operation passes in a clean run; then fail one place at a time.
+places that an operation passes in a clean run; then let one place fail at a time.
 
     from saverproof_faults import Injector, outside_view, open_transactions
 

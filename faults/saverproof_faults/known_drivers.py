@@ -135,7 +135,7 @@ WITHOUT_HOOKS: Mapping[str, str] = {
         "pysqlite3",
     )
 }
-"""Modules that talk to a database and cannot be failed: a report can only name them."""
+"""Modules that talk to a database and cannot be made to fail: a report can only name them."""
 
 
 def loaded_drivers() -> tuple[str, ...]:

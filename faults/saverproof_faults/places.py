@@ -136,7 +136,7 @@ class Places:
         return bool(above or self.system_calls or self.sends or self.writes)
 
     def is_failed_above(self, call: SystemCall) -> bool:
-        """Return whether a layer that knows more about the file fails the call."""
+        """Return whether a layer that knows more about the file makes the call fail."""
         return call.file in self.failed_above
 
     def as_data(self) -> dict[str, Any]:
@@ -241,17 +241,17 @@ class Places:
 
 
 _LONGEST_ROW = 24
-"""How many writes to one file in a row are all worth failing: twelve pages in a log, with their
-headers.
+"""The longest row of writes to one file that are all made to fail: twelve pages in a log, with
+their headers.
 """
 _OF_LONGER = 6
-"""How many writes of a longer row are failed. Only a long value leads to such a row, and its middle
-is all alike.
+"""How many writes of a longer row are made to fail. Only a long value leads to such a row, and its
+middle is all alike.
 """
 
 
 def io_to_fail(io_calls: Sequence[str]) -> frozenset[int]:
-    """Return the numbers, from 1, of the I/O calls that are worth failing.
+    """Return the numbers, from 1, of the I/O calls that are worth a fault.
 
     These are all, except that a long row of writes to one file keeps only the first, the last, and
     some in between.

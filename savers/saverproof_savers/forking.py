@@ -20,7 +20,7 @@ class Forked(Protocol):
         """Close what must not be carried over, and let nothing begin."""
 
     def after_fork_in_parent(self) -> None:
-        """Go on."""
+        """Let work begin again in the parent."""
 
     def after_fork_in_child(self) -> None:
         """Start afresh: threads that are not in the child may hold the locks."""

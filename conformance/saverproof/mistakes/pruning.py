@@ -24,7 +24,7 @@ class PruneKeepsOnePerThread(ReferenceSaver):
         return super()._kept(shelf) if newest in shelf.checkpoints else set()
 
 
-# If another than the newest is kept, an older one is left, with its own delta chain.
+# A prune that keeps another checkpoint than the newest leaves an older one and its delta chain.
 ANOTHER = {"deletion/prune-drops-older", "deletion/prune-keeps-delta-chain"}
 
 

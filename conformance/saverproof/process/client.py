@@ -197,8 +197,7 @@ class JudgeProcess:
         deadline = time.monotonic() + 1.0
         size, before = os.fstat(self._stacks.fileno()).st_size, -1
         while time.monotonic() < deadline and (size == 0 or size != before):
-            # Not for a result, but for the file to stop growing: faulthandler tells nobody that it
-            # is done.
+            # Wait until the file stops growing: faulthandler tells nobody that it is done.
             time.sleep(0.03)
             before, size = size, os.fstat(self._stacks.fileno()).st_size
         return self._gone(reason)

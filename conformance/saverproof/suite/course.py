@@ -14,9 +14,8 @@ _STILL = 0.1
 taken.
 """
 _AGAIN = 0.5
-"""The share of an item's delay that it is expected to take once more. It is late because something
-is broken, which is looked into. Nobody knows for how long, but the later it is, the longer it
-takes.
+"""How long an item that is late is expected to run on, as a share of its delay so far. It is late
+because it looks into a breach; the longer it has been late, the longer it is likely to go on.
 """
 
 

@@ -67,8 +67,8 @@ class LineCounter:
     def _called(self, frame: FrameType, event: str, argument: Any) -> Trace | None:
         if not self._on or not self._counts(frame.f_globals.get("__name__", "")):
             return None
-        # How often a generator or a coroutine goes on where it waited depends on timing. What it
-        # does then counts line by line.
+        # How often a generator or a coroutine resumes depends on timing, so that does not count.
+        # The lines that it runs then do.
         if frame.f_lineno == frame.f_code.co_firstlineno:
             self.lines += 1
         return self._went_on

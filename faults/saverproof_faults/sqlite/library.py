@@ -109,7 +109,7 @@ def library() -> Library:
 
 @functools.cache
 def unavailable() -> str | None:
-    """Return why SQLite cannot be failed from inside in this Python, or None if it can."""
+    """Return why SQLite cannot be made to fail from inside in this Python, or None if it can."""
     try:
         library()
     except Unavailable as reason:

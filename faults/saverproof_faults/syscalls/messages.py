@@ -88,5 +88,5 @@ def _commands(data: bytes) -> Iterator[str]:
                     yield name[:_COMMAND_SHOWN]
                 at = end + 2 + size + 2
         except ValueError:
-            # The message is cut within a command, or is none of Redis.
+            # The message is cut within a command, or is no message of Redis.
             return

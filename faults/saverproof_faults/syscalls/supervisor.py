@@ -1,4 +1,5 @@
-"""The process that answers held calls: it counts them, and fails the one that a plan names.
+"""The process that answers held calls: it counts them, and lets the call that a plan names
+fail.
 
 It must be another process: a thread of the watched process could wait for a lock that a held call
 keeps. It ends when its client does; calls that are held then end with ENOSYS.
@@ -57,7 +58,7 @@ class Supervisor:
     fault: CallFault | None = None
     fired: list[SystemCall] = field(default_factory=list)
     problem: str = ""
-    """Why a call could not be failed as planned; "" if all could."""
+    """Why a call could not be made to fail as planned; "" if all could."""
     held: int = 0
     leaving: bool = False
     """True once the client has left: threads that are still covered go on undisturbed then."""
@@ -178,7 +179,7 @@ class Supervisor:
             go_on(listener, held)
 
     def _on_connection(self, listener: int, held: HeldCall, trapped: Trapped) -> bool:
-        """Count or fail a call on a connection, and return whether it was answered."""
+        """Count a call on a connection or make it fail, and return whether it was answered."""
         try:
             found = self.connections.called(held, trapped)
             if found is None:

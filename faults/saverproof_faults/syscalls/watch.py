@@ -1,4 +1,4 @@
-"""Watch and fail the system calls of a program on the files of one folder."""
+"""Watch the system calls of a program on the files of one folder, and make some of them fail."""
 
 import atexit
 import os
@@ -152,7 +152,7 @@ class CallWatch:
         """Let all calls pass again; ``fired`` has the calls that were struck.
 
         Raises:
-            FaultsError: a call could not be failed as planned.
+            FaultsError: a call could not be made to fail as planned.
         """
         found = self._ask({"command": "disarm"})
         self.fired = [SystemCall.from_data(data) for data in found["fired"]]

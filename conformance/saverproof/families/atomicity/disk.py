@@ -52,6 +52,6 @@ def _nothing() -> int:
 
 @contextmanager
 def watched(folder: Path) -> Iterator[FailingDisk | None]:
-    """Yield the failing disk of a folder; None where SQLite's I/O cannot be failed."""
+    """Yield the failing disk of a folder; None where SQLite's I/O cannot be made to fail."""
     with FailingDisk(folder) if available() is None else nullcontext() as disk:
         yield disk

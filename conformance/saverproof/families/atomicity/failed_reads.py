@@ -206,7 +206,7 @@ def is_recorded_read(data: object) -> bool:
 
 
 def replay_read(bench: FaultBench, data: Mapping[str, Any]) -> ReplayAnswer:
-    """Replay a recorded read that failed. If its place is gone, fail the read at the other places.
+    """Replay a recorded read that failed. If its place is gone, the read fails at its other places.
 
     Raises:
         ValueError: the data is no recorded read.

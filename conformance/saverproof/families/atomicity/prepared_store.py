@@ -115,8 +115,8 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
         files = sqlite_files(workspace.path)
         databases = tuple(path.relative_to(workspace.path).as_posix() for path in files)
         if opened_before is not None and bench.connections_opened == opened_before:
-            # Another SQLite than Python's is at work. Where two are in one process, the first that
-            # closes a file takes the locks of the other with it: nothing may be looked at by ours.
+            # The saver uses another SQLite than Python's. Where two are in one process, the first
+            # that closes a file drops the locks of the other, so Python's must not open the files.
             databases = ()
         if scenario.makes_the_store:
             shutil.rmtree(workspace.path)

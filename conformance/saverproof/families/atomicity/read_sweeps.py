@@ -114,7 +114,7 @@ class ReadTrial(FaultTrial):
         clean = self.bench.loop.run(count_awaits(operation))
         self.observation.ended(clean.error)
         self.answer = clean.value
-        # The consumer's own work between two items is nothing that a read could answer wrongly.
+        # A fault in the consumer's own work between two items cannot make a read answer wrongly.
         return tuple(plan for plan in clean.plans() if plan.about != BETWEEN_ITEMS)
 
     @property

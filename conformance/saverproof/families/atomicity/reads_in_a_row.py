@@ -23,10 +23,10 @@ from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program,
 
 _START: Program = (checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2), checkpoint(THREAD, 2, 1))
 _READS: tuple[Step, ...] = (GetTuple(THREAD), ListTuples(THREAD))
-"""The reads, which take turns."""
+"""The reads that are made to fail, in turn."""
 _MOST_PLACES = 6
-"""The most places of each read that are failed once each: from the first to the last of a read that
-asks a few times. Each is followed by a use of the saver.
+"""The most places of each read that are made to fail, once each: enough for all places
+of a read that asks a few times. Each is followed by a use of the saver.
 """
 
 Sort = tuple[str, str]

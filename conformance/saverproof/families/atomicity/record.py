@@ -180,9 +180,9 @@ class FaultRecord:
     def settle(self) -> None:
         """Decide which contracts were not judged, after all faults.
 
-        A statement may be over before it can be failed, and whether an await suspends may depend on
-        how soon a server answers. Such a fault counts as missing only if no other fault of the
-        operation fired.
+        A statement may be over before it can be made to fail, and whether an await suspends may
+        depend on how soon a server answers. Such a fault counts as missing only if no other fault
+        of the operation fired.
         """
         for why, operations in self._unseen_writes.items():
             of = ", ".join(sorted(operations))

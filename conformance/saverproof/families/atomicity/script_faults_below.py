@@ -31,7 +31,7 @@ from saverproof_faults.scripted import (
 
 
 def failing_write(plan: Plan) -> PlainFault:
-    """Return a fault in which the script's server fails a write."""
+    """Return a fault in which a write fails in the script's server."""
     how = f"{plan.place.index}, {quoted(WAYS[plan.fault].value)}, {quoted(plan.about)}"
     return PlainFault(
         top=(_importing(fail_no_more, fail_write),),
@@ -126,7 +126,7 @@ def failing_calls(plan: Plan, places: Places) -> Iterator[PlainFault]:
 
 
 def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
-    """Return a fault that fails one system call.
+    """Return a fault that makes one system call fail.
 
     The kit's supervisor answers system calls in a process of its own, which a short script cannot
     contain: the script imports it.

@@ -43,7 +43,7 @@ def long_reproducer(
 ) -> str:
     """Return the source of a script that was run and complained; "" if none of those tried did.
 
-    ``faults`` are ways to fail the step at a position. ``database`` is the SQLite file of the
+    ``faults`` are ways to make the step at a position fail. ``database`` is the SQLite file of the
     store, if it has one. The steps at the positions of ``outage`` are made again only after all of
     them have failed.
     """

@@ -1,4 +1,4 @@
-"""Counts the places of an operation in a clean run, then fails each of them in turn."""
+"""Counts the places of an operation in a clean run, then makes each of them fail in turn."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
 def swept(
     bench: FaultBench, scenario: FaultScenario, stack: ExitStack, *, also_lasting: bool
 ) -> FaultSweep:
-    """Prepare a scenario, run it without faults, and list what can be failed.
+    """Prepare a scenario, run it without faults, and list what can be made to fail.
 
     Raises:
         NoCleanRunError: the scenario does not work without faults, and cannot be judged.

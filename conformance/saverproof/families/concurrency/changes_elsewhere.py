@@ -124,7 +124,7 @@ def _let_go_on(messages: Messages, longest_s: float) -> Iterator[Callable[[], bo
     def wake() -> None:
         if not over.wait(longest_s):
             late.set()
-        # Again and again: it may have announced its stop, and not have stopped yet.
+        # Signal repeatedly: the process may have announced its stop, and not have stopped yet.
         while not messages.has_come() and not messages.are_over():
             with suppress(ProcessLookupError):
                 os.kill(messages.other, signal.SIGCONT)

@@ -33,8 +33,8 @@ from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
 _MOST_BLOCKED, _MOST_AFTER_THESE = 6, 1
-"""How many places are tried at which the change waits for the held read, and how many if a change
-before has waited at so many: at each, time passes and nothing is seen.
+"""The most places that are tried at which the change waits for the held read; the second number is
+for the changes after one that left places out. At each such place time passes and nothing is seen.
 """
 _TIMES, _NAP_S = 3, 0.05
 """How often, and after how many seconds, a read that shows what was is made again: a store may need

@@ -63,7 +63,7 @@ _ALL = (
     Witness("steps", "takes", "steps of SQLite's machine", 64),
     # Searching a sorted list by halves takes four lines for each of ten halves.
     Witness("lines", "executes", "lines of Python", 60),
-    # What Python's tables take depends a little on how texts are hashed, other in each process.
+    # The size of Python's tables depends a little on the hashes of texts, which differ by process.
     Witness("memory", "holds", "bytes of memory at once", _PAGE_OF_MEMORY, _PAGE_OF_MEMORY),
     # As for what is read and written.
     Witness(KEPT, "keeps", "bytes", 12 * 4_096),

@@ -64,7 +64,8 @@ EFFORTS = {
         graphs=30,
         servers=16,
         recoveries=6,
-        # The fewest disks that show the wrong savers' flaw after each of 28 syncs; 2 miss two.
+        # The fewest disks that show the wrong savers' flaw after each of 28 syncs: 2 disks miss it
+        # after two of them.
         syncs=ALL_SYNCS,
         disks=4,
     ),

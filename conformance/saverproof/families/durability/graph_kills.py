@@ -130,7 +130,7 @@ class Resuming:
                 self.record.tally.not_answered((RESUME, NO_RERUN), f"graphs: {why}")
                 raise NoCleanRunError(why)
             if raised(seen) or not nodes:
-                # A run that came to nothing is nothing to compare with.
+                # A run without a result cannot be compared with others.
                 raise NoCleanRunError(f"a clean run: {seen[RESULT]}")
         return Show(scenario, mode, result.value["seen"], nodes, result.places)
 

@@ -90,7 +90,7 @@ def _question_and_answer(thread: Thread) -> StoredCheckpoint:
 
 def _rest_of_writes(thread: Thread) -> None:
     kept = _question_and_answer(thread)
-    # Both are as old, and looked at just before they are due.
+    # The checkpoint and its write are equally old. They are read just before they may expire.
     thread.wait(ALMOST)
     _judge_whole(thread, kept)
 

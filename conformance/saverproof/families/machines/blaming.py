@@ -82,7 +82,7 @@ class Blaming:
         rule.
         """
         others = [step for step in program if not _is_of_rule(step, breach.contract)]
-        # All but the position of the step after which it was seen.
+        # The whole signature but the position of the step after which the breach was seen.
         difference = signature(breach)[1:]
         alike = (
             each for each in self._replay(others).breaches if signature(each)[1:] == difference

@@ -248,7 +248,7 @@ class Diagnosis:
         return best.mistake
 
     def _may_be_made(self, mistake: Mistake) -> bool:
-        # The program of a heavy one takes seconds.
+        # Do not ask about heavy mistakes: their programs take seconds.
         return mistake.heavy or self.may_be_made(mistake)
 
     def _drop_what_it_explains(self, added: Mistake) -> None:

@@ -127,7 +127,7 @@ class Judge:
         like any other.
         """
         if family_table(plan.family).phase != "functional":
-            # Others stop at a hang themselves, and their journals do not have steps.
+            # Other families stop at a hang themselves, and their journals do not have steps.
             return None
         journal = Path(plan.folder) / "journal.jsonl"
         careful = replace(plan, journal=str(journal))

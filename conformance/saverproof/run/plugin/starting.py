@@ -188,7 +188,7 @@ def _baseline(earlier: Mapping[str, Any], savers: Iterable[Facts]) -> dict[str, 
 
 
 def _families(option: str | None) -> tuple[str, ...] | None:
-    # Asked for in any case: what another distribution adds may be unusable.
+    # Look them up without the option, too: this raises if what another distribution adds is broken.
     there = families()
     if option is None:
         return None
