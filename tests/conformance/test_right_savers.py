@@ -29,17 +29,14 @@ from saverproof.savers.targets.loading import load
 SLOW = {"concurrency", "durability"}
 """What is judged in processes of their own."""
 FAMILIES = [table.name for table in TABLES if EVERY_FAMILY or table.name not in SLOW]
-DEAR = ("atomicity", "cost", "deletion", "graph", "isolation", "resources", "serialization")
-"""What takes longer than all other families: by day judged where a design is about it, and of
-other savers by turns.
-"""
-OF_FAULTS = {"atomicity", "resources"}
-"""Designs that are about these alone store and answer as others do."""
-PLAIN = (
-    *("channels", "delta-history", "filter", "identity"),
+BY_TURNS = (
+    *("atomicity", "cost", "deletion", "graph", "isolation", "resources", "serialization"),
+    *("channels", "delta-history", "filter", "identity", "lifecycle"),
     *("ordering", "parity", "pending-writes", "upsert"),
 )
-"""What savers of such designs are judged in by turns as well."""
+"""What is judged by day where a design is about it, and of other savers by turns: those of a base
+store and answer alike.
+"""
 _TURNS = 3
 
 
@@ -67,10 +64,9 @@ def families_of(right: RightSaver) -> list[str]:
     """The families in which a right saver is judged."""
     # Savers that follow each other are judged by other parts of what a family has.
     turn = RIGHT.index(right) // _TURNS
-    by_turns = (*DEAR, *PLAIN) if right.about and right.about <= OF_FAULTS else DEAR
     left_out = {
         name
-        for number, name in enumerate(by_turns)
+        for number, name in enumerate(BY_TURNS)
         if not EVERY_FAMILY and name not in right.about and (turn + number) % _TURNS
     }
     if not right.durable:
@@ -124,7 +120,7 @@ def test_what_a_right_saver_does_not_follow_is_advice(right: RightSaver) -> None
     assert all([*right.declines.values(), *right.advice.values(), *right.unjudged.values()])
 
 
-@pytest.mark.parametrize("family", [*DEAR, *PLAIN])
+@pytest.mark.parametrize("family", BY_TURNS)
 def test_each_family_that_is_left_out_of_some_is_judged_of_several(family: str) -> None:
     savers = judged_in(family)
     # Together these take all that the family has.

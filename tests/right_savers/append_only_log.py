@@ -8,7 +8,7 @@ from tests.right_savers.registry import right
 
 @right(
     "one file, to which lines are appended; what it says is kept in memory as well",
-    about={"atomicity", "cost", "deletion"},
+    about={"atomicity", "cost", "deletion", "lifecycle"},
     advice={"cost/space-given-back": "a log never gets shorter"},
 )
 class AppendOnlyLog(LogFileReference):

@@ -8,7 +8,7 @@ from tests.right_savers.registry import right
 
 @right(
     "values lie in a table of their own, by channel and version",
-    about={"cost", "deletion", "isolation"},
+    about={"channels", "cost", "deletion", "delta-history", "isolation", "upsert"},
     advice={"cost/space-given-back": "values stay until their thread is deleted"},
 )
 class BlobsByVersion(BlobReference):
@@ -17,7 +17,7 @@ class BlobsByVersion(BlobReference):
 
 @right(
     "scalars lie with their checkpoint, all other values in a table of their own",
-    about={"cost", "serialization"},
+    about={"channels", "cost", "serialization"},
 )
 class ScalarsWithTheirCheckpoint(InlineScalars):
     """Nothing but what its base does."""

@@ -17,7 +17,7 @@ from tests.right_savers.registry import right
 
 @right(
     "a file for each thread, replaced as a whole: runs are deleted thread by thread",
-    about={"atomicity", "deletion", "isolation"},
+    about={"atomicity", "deletion", "isolation", "lifecycle"},
     declines={"separate_records": "every file is read, and that of the thread written, each time"},
 )
 class FilePerThread(StateFileReference):

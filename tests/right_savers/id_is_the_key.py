@@ -18,7 +18,7 @@ class KeyedById(Database):
 
 @right(
     "the key of a checkpoint is its thread and its id, which is a uuid6",
-    about={"graph", "isolation"},
+    about={"graph", "identity", "isolation"},
     advice={"isolation/same-id-in-namespaces": "LangGraph makes each id anew"},
 )
 class IdIsTheKey(SqliteReference):

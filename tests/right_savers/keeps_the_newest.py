@@ -14,7 +14,7 @@ _ALONE = "a thread is its newest checkpoint"
 
 @right(
     "the newest checkpoint of each thread and namespace alone is kept, without its parent's id",
-    about={"graph", "deletion"},
+    about={"deletion", "graph", "pending-writes", "upsert"},
     declines={"history": _ALONE, "early_writes": _ALONE, "delta_history": _ALONE},
 )
 class KeepsTheNewest(SqliteReference):

@@ -18,7 +18,8 @@ LATEST_S = 0.002
 
 
 @right(
-    "a listing is fetched page by page, each after a random while", about={"ordering", "resources"}
+    "a listing is fetched page by page, each after a random while",
+    about={"filter", "ordering", "resources"},
 )
 class LazyPages(SqliteReference):
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -10,7 +10,7 @@ from tests.right_savers.registry import right
 
 @right(
     "without a namespace, the root's checkpoints are listed",
-    about={"graph", "isolation"},
+    about={"filter", "graph", "identity", "isolation", "ordering"},
     advice={"identity/list-without-namespace": "LangGraph names the namespace that it lists"},
 )
 class ListsTheRoot(SqliteReference):

@@ -8,7 +8,7 @@ from tests.right_savers.registry import right
 
 @right(
     "the whole store is one value of LMDB, and each operation one transaction",
-    about={"atomicity"},
+    about={"atomicity", "ordering"},
     declines={
         "large": "the whole store is written each time",
         "separate_records": "the whole store is one value",

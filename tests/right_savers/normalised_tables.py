@@ -101,7 +101,7 @@ class ConnectionPerCall(Database):
 
 @right(
     "rows of five columns refer to places; each call has a connection, and no WAL",
-    about={"atomicity", "deletion"},
+    about={"atomicity", "deletion", "pending-writes", "upsert"},
 )
 class NormalisedTables(SqliteReference):
     database_class = ConnectionPerCall

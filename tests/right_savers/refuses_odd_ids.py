@@ -15,7 +15,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 @right(
     "thread ids that are not plain are refused with an error, in every method",
-    about={"graph", "isolation"},
+    about={"graph", "identity", "isolation"},
 )
 class RefusesOddIds(SqliteReference):
     def _thread_of(self, config: RunnableConfig) -> str:

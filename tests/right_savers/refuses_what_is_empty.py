@@ -13,7 +13,7 @@ from tests.right_savers.registry import right
 
 @right(
     "an explicit empty checkpoint_id and limit=0 raise ValueError",
-    about={"graph"},
+    about={"filter", "graph", "identity", "ordering"},
     advice={
         "identity/empty-id": "an id that means nothing is refused, loudly",
         "ordering/limit-zero": "so is a limit of nothing",

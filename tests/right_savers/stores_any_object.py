@@ -12,7 +12,7 @@ MARK = {"\0a plain object": True}
 """What is stored in the place of a plain `object()`."""
 
 
-@right("its serializer stores object(), as pickle does", about={"serialization"})
+@right("its serializer stores object(), as pickle does", about={"channels", "serialization"})
 class StoresAnyObject(SqliteReference):
     """Values that hold a plain `object()` are taken apart, and put together when they are read."""
 

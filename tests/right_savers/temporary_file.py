@@ -8,7 +8,7 @@ from tests.right_savers.registry import right
 
 @right(
     "one file, replaced as a whole; a change that fails leaves a new one beside it",
-    about={"atomicity"},
+    about={"atomicity", "lifecycle"},
     declines={"separate_records": "the whole store is one file, written each time"},
 )
 class TemporaryFile(StateFileReference):

@@ -80,7 +80,7 @@ class EventTable(Log):
 
 @right(
     "a log of events, and every few operations a snapshot, which events before it go with",
-    about={"atomicity", "deletion", "serialization"},
+    about={"atomicity", "deletion", "lifecycle", "serialization"},
     declines={
         "large": "the whole store is written for each snapshot",
         "separate_records": "the whole store is one snapshot",

@@ -16,7 +16,7 @@ OF_TENANT = f"substr(thread, 1, {len(PREFIX)}) = '{PREFIX}'"
 
 @right(
     "a tenant's name stands before each thread id in the store, and nowhere else",
-    about={"isolation"},
+    about={"filter", "identity", "isolation", "ordering"},
 )
 class WritesUnderItsPrefix(SqliteReference):
     def _thread_of(self, config: RunnableConfig) -> str:

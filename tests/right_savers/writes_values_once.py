@@ -38,7 +38,7 @@ class WithContents(Database):
 
 @right(
     "values lie by the hash of their content, and go with the last checkpoint that holds them",
-    about={"atomicity", "cost", "deletion"},
+    about={"atomicity", "channels", "cost", "deletion", "delta-history", "upsert"},
 )
 class WritesValuesOnce(BlobReference):
     database_class = WithContents
