@@ -64,10 +64,12 @@ def through_the_day(
     ]
 
 
-def by_turns(kinds: Iterable[str], apis: Sequence[str]) -> list[pytest.ParameterSet]:
-    """Return each kind through each API: by day through one of them, in turns."""
+def by_turns(kinds: Iterable[str], others: Sequence[str]) -> list[pytest.ParameterSet]:
+    """Return each kind with each of the ``others``, APIs for example: by day with one of them, in
+    turns.
+    """
     return [
-        pytest.param(kind, api) if (number + turn) % len(apis) == 0 else by_night(kind, api)
+        pytest.param(kind, other) if (number + turn) % len(others) == 0 else by_night(kind, other)
         for number, kind in enumerate(kinds)
-        for turn, api in enumerate(apis)
+        for turn, other in enumerate(others)
     ]

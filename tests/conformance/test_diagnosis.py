@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
 from tests.conformance.mistake_programs import facts_shown
+from tests.nights import by_night
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.items import Outcome
@@ -279,7 +280,7 @@ def test_what_nobody_knows_is_predicted_by_nothing(loop: EventLoop, tmp_path: Pa
     assert diagnosis.compare(run).left == run.breaches
 
 
-@pytest.mark.parametrize("family", ["upsert", "ordering", "pending-writes"])
+@pytest.mark.parametrize("family", [by_night("upsert"), by_night("ordering"), "pending-writes"])
 def test_of_two_flaws_neither_is_held_nor_dropped(family: str, tmp_path: Path) -> None:
     outcome = outcome_of(both(*TWO), family, tmp_path)
     told = {found.contract for found in (*outcome.findings, *outcome.handed)}

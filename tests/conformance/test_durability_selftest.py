@@ -31,6 +31,9 @@ KILLS = {"deleted-one-by-one": 120, "large-values-beside-the-database": 120}
 BY_DAY = 1
 """Wrong savers of each contract and module that are tried by day."""
 SLOW = {
+    "recovered-in-place",
+    "latest-noted-apart",
+    "thread-noted-later",
     "large-values-beside-the-database",
     "pending-cleared-on-opening",
     "newest-deleted-on-opening",

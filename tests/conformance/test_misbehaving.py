@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.selftest_support import EVERY_FAMILY, hunt
+from tests.nights import by_turns
 
 from saverproof import Target, Workspace
 from saverproof.contracts.registry import contracts
@@ -125,8 +126,13 @@ def test_whatever_a_saver_answers_is_reported(operation: str, odd: str, tmp_path
     check_report(operation, odd, tmp_path)
 
 
-@pytest.mark.parametrize("odd", ["raises-what-cannot-be-shown", "raises-system-exit"])
-@pytest.mark.parametrize("operation", ["put_writes", "delete_thread", "get_next_version"])
+@pytest.mark.parametrize(
+    ("operation", "odd"),
+    by_turns(
+        ["put_writes", "delete_thread", "get_next_version"],
+        ["raises-what-cannot-be-shown", "raises-system-exit"],
+    ),
+)
 def test_whatever_is_raised_is_reported(operation: str, odd: str, tmp_path: Path) -> None:
     check_report(operation, odd, tmp_path)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.nights import by_night
 
 from saverproof.families.registry import judged
 from saverproof.mistakes.pending_writes import EmptyBatchRefused
@@ -75,11 +76,11 @@ def blamed(saver: Any, family: str, folder: Path) -> set[str]:
     return {found.contract for found in (*outcome.findings, *outcome.handed)}
 
 
-@pytest.mark.parametrize("family", ["pending-writes", "ordering"])
+@pytest.mark.parametrize("family", ["pending-writes", by_night("ordering")])
 def test_what_shows_it_as_well_is_not_blamed(family: str, tmp_path: Path) -> None:
     assert blamed(WritesByPlace, family, tmp_path) == {SORTED}
 
 
-@pytest.mark.parametrize("saver", [EmptyBatchTurnsTheNext, ByPlaceAndNoEmptyBatch])
+@pytest.mark.parametrize("saver", [by_night(EmptyBatchTurnsTheNext), ByPlaceAndNoEmptyBatch])
 def test_another_flaw_beside_it_is_told(saver: Any, tmp_path: Path) -> None:
     assert blamed(saver, "pending-writes", tmp_path) >= {SORTED, EMPTY}

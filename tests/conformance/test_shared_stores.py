@@ -113,8 +113,8 @@ OF_RIGHT = {
     "concurrency": "async",
 }
 """The families in which a right saver is judged, each through one API."""
-BY_NIGHT = {"durability", "concurrency"}
-"""What is judged in processes of their own. By day, the right savers on servers share a store."""
+BY_NIGHT = {"atomicity", "concurrency", "durability", "isolation"}
+"""What takes long. By day, right savers on servers share a store."""
 
 
 @pytest.fixture

@@ -107,6 +107,7 @@ def test_strict_msgpack_is_held_of_a_saver_that_refuses_other_serializers(judged
     assert STRICT_MSGPACK in outcome.checked
 
 
+@pytest.mark.nightly
 def test_a_strict_read_is_played_again(
     judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

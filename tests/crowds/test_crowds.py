@@ -17,14 +17,14 @@ from tests.nights import by_night
 
 PAIRS = (
     ("writes-by-insertion", "regular-write-replaced"),
-    ("resume-not-special", "mixed-batch-replaces"),
     ("list-defaults-to-root", "limit-none-raises"),
     ("empty-id-narrows-the-list", "filter-none-raises"),
     ("first-put-wins", "filter-without-case"),
-    ("writes-by-row-id", "regular-write-replaced"),
 )
 """Two mistakes each, of which one is near the other, or hides it."""
 PAIRS_BY_NIGHT = (
+    ("resume-not-special", "mixed-batch-replaces"),
+    ("writes-by-row-id", "regular-write-replaced"),
     ("writes-by-index-only", "regular-write-replaced"),
     ("writes-by-path-only", "special-writes-pile-up"),
     ("root-has-aparent-config", "empty-id-is-aparent"),
@@ -84,6 +84,7 @@ def test_mending_in_the_order_of_the_report_comes_to_an_end(names: tuple[str, ..
     assert mending.ended, mending
 
 
+@pytest.mark.nightly
 def test_a_first_saver_loses_neither_of_its_two_flaws() -> None:
     [saver] = (one for one in FIRST if one.name == "two-flaws")
     assert_nothing_is_lost(saver.in_families(families_of(saver.flaws)))

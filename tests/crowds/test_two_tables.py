@@ -246,7 +246,7 @@ MIXED = "upsert/special-write-last-wins-mixed"
     ("saver", "breaks", "family"),
     [
         by_night(EachReplaced, REGULAR, "upsert"),
-        (EachReplaced, REGULAR, "pending-writes"),
+        by_night(EachReplaced, REGULAR, "pending-writes"),
         by_night(EachReplacedWithItsTask, REGULAR, "pending-writes"),
         by_night(ReplacedIfAllAreSpecial, MIXED, "pending-writes"),
         (ReplacedIfAnyIsSpecial, MIXED, "pending-writes"),
