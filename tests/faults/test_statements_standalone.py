@@ -165,7 +165,9 @@ def test_a_row_of_a_table_that_is_no_more_shows_nothing(
     with closing(sqlite3.connect(tmp_path / "mended.db")), pytest.raises(SystemExit) as ended:
         names["Fault"].arm()
     assert ended.value.code == UNDECIDED
-    assert capsys.readouterr().out.startswith("undecided: no row of t can be failed: no such table")
+    assert capsys.readouterr().out.startswith(
+        "undecided: no write to t can be made to fail: no such table"
+    )
 
 
 def test_faults_that_need_the_kit_say_so() -> None:

@@ -40,7 +40,7 @@ try:
     connection.execute('CREATE TEMP TRIGGER fault AFTER {{verb}} ON "{{table}}" '
         "{_ABORT}")
 except sqlite3.OperationalError as error:
-    print(f"undecided: no row of {{table}} can be failed: {{{{error}}}}")
+    print(f"undecided: no write to {{table}} can be made to fail: {{{{error}}}}")
     raise SystemExit({UNDECIDED}) from error
 """
 

@@ -90,7 +90,7 @@ class FailedReads:
                     why = f"a read does not work without faults either: {problem}"
                     tally.not_answered((READS_RAISE,), why)
                 except (OpeningError, UnansweredError) as problem:
-                    tally.unsure((READS_RAISE,), f"a read could not be failed: {problem}")
+                    tally.unsure((READS_RAISE,), f"a read could not be made to fail: {problem}")
                     if isinstance(problem, UnansweredError):
                         self.bench.renew()
         if not self._asked:

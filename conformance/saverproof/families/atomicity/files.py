@@ -60,4 +60,4 @@ def why_not_held(target: Target) -> str:
     reason = available()
     if reason is None:
         return "it made no system call on files of its workspace, and none on a connection"
-    return f"its files cannot be failed either: {reason}"
+    return f"operations on its files cannot be made to fail either: {reason}"
