@@ -18,6 +18,7 @@ def series(*counts: int, order: str = "constant") -> str:
 
 
 BYTES = series(595, 595, 595)
+PAGES = series(65_536, 131_072, 131_072)
 
 
 def test_what_is_not_the_same_in_all_runs_is_told_with_what_each_has() -> None:
@@ -41,6 +42,8 @@ def test_what_is_not_the_same_in_all_runs_is_told_with_what_each_has() -> None:
         (KEPT, series(4_096, 4_096, 4_096), series(4_096, 4_096, 8_192), False),
         (MEMORY, series(65_536, 65_536, 65_536), series(65_536, 131_072, 65_536), True),
         (MEMORY, series(65_536, 65_536, 65_536), series(65_536, 196_608, 65_536), False),
+        (MEMORY, PAGES, PAGES.replace("constant", "logarithmic"), True),
+        (MEMORY, PAGES, PAGES.replace("constant", "linear"), False),
         (LINES, BYTES, series(595, 600, 600), False),
     ],
 )
