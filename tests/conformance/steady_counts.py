@@ -34,6 +34,10 @@ HOW = ("--saver-profile=quick",)
 RUNS, BUSY = 10, 4
 HURRY = 5
 """Bytes that psycopg sends more for a pipeline that ends before the server has answered."""
+BLOCKS = WITNESSES["blocks"].slack
+"""Blocks that PostgreSQL may read more or fewer: it clears away dead entries of its indexes when it
+comes by. No law takes so few for a difference.
+"""
 STEPS = {"kept": 32_768, "memory": WITNESSES["memory"].grain}
 """Bytes of the steps in which it is told what Python holds, in all and for an answer: what lies at
 the edge of one, give or take a few hundred bytes of frames, may be told as either.
@@ -66,16 +70,17 @@ def differing(runs: Sequence[Seen]) -> dict[str, list[str]]:
 
 
 def is_known(name: str, told: Sequence[str]) -> bool:
-    """Return whether runs differ by no more than a hurry or one step of memory."""
+    """Return whether runs differ by no more than a hurry, a few blocks or one step of memory."""
     witness = name.rpartition(" / ")[2]
-    if "missing" in told or witness not in {"written", *STEPS}:
+    few = {"written": HURRY, "blocks": BLOCKS}
+    if "missing" in told or witness not in {*few, *STEPS}:
         return False
     sizes, counts, orders = zip(*map(json.loads, told), strict=True)
     apart = [max(at_size) - min(at_size) for at_size in zip(*counts, strict=True)]
     if len({*map(tuple, sizes)}) > 1:
         return False
-    if witness == "written":
-        return len({*orders}) == 1 and max(apart) <= HURRY
+    if witness in few:
+        return len({*orders}) == 1 and max(apart) <= few[witness]
     step = STEPS[witness]
     in_steps = all(count % step == 0 for each in counts for count in each)
     alike = len({*orders}) == 1 or NO_GROWTH.issuperset(orders)
@@ -146,7 +151,8 @@ def main(given: Sequence[str]) -> int:
     _say(f"{', '.join(asked.savers)}: {told}, {RUNS // 2} of them beside {BUSY} busy loops")
     known = counted["known"]
     _say(
-        f" ({known} but for a message that hurries a server, or one step of memory)\n"
+        f" ({known} but for a message that hurries a server, blocks that it clears, or one step "
+        "of memory)\n"
         if known
         else "\n"
     )

@@ -10,6 +10,7 @@ from tests.conformance.steady_counts import differing, is_known
 WRITTEN = "sync / cost/put / put of one more checkpoint / checkpoint in the thread / written"
 KEPT = WRITTEN.replace("written", "kept")
 MEMORY = WRITTEN.replace("written", "memory")
+BLOCKS = WRITTEN.replace("written", "blocks")
 LINES = WRITTEN.replace("written", "lines")
 
 
@@ -37,6 +38,8 @@ def test_what_is_not_the_same_in_all_runs_is_told_with_what_each_has() -> None:
         (WRITTEN, BYTES, series(595, 601, 595), False),
         (WRITTEN, BYTES, series(595, 600, 600, order="linear"), False),
         (WRITTEN, BYTES, "missing", False),
+        (BLOCKS, BYTES, series(595, 619, 595), True),
+        (BLOCKS, BYTES, series(595, 620, 595), False),
         (KEPT, series(98_304, 98_304, 98_304), series(98_304, 98_304, 131_072), True),
         (KEPT, series(98_304, 98_304, 98_304), series(98_304, 98_304, 163_840), False),
         (KEPT, series(4_096, 4_096, 4_096), series(4_096, 4_096, 8_192), False),
