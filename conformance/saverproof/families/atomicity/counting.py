@@ -47,7 +47,7 @@ def counting_places(
         yield found
     io_calls = () if bench.disk is None else bench.disk.calls_since(before)
     places = replace(counting.places, io_calls=io_calls)
-    # If another layer knows more about a file, only that layer lets its places fail.
+    # If another layer knows more about a file, its places fail there only, so none fails twice.
     above = databases if places.statements or io_calls else ()
     on_files = [call for call in held if call.kind not in NETWORK]
     found.places = replace(

@@ -18,7 +18,7 @@ _OK = 0
 class FailingDisk(IoWatch):
     """Counts the I/O of SQLite and makes it fail. Syncs never reach the disk.
 
-    Only this process looks at the trial's store, and it sees what it has written even without
+    The trial's store is looked at by this same process, which sees what it has written even without
     syncs. A trial has a dozen syncs, each of which may take many milliseconds.
     """
 

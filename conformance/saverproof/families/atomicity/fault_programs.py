@@ -96,8 +96,8 @@ class FaultPrograms:
         return reads_in_a_row(self.bench) if able and clean else []
 
     def try_randomly(self, effort: FaultEffort) -> None:
-        """Run random programs. Of the programs that break a contract, only the first one is
-        kept.
+        """Run random programs. Keep the first one that breaks a contract, unless the sweeps have
+        found the contract broken.
         """
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         random_programs = range(effort.random_programs)

@@ -50,7 +50,7 @@ def within_transactions(calls: Iterable[Call]) -> Iterator[Call]:
 def _can_strike(call: Call) -> bool:
     """Return whether an interruption can strike before this call in the program's own code.
 
-    At the end of a ``with`` block it cannot, since the driver's own code runs there, as in
-    ``sqlite3``.
+    It cannot before the end of a ``with`` block: the driver's own code runs there, and is told of
+    any error that is raised before it, as in ``sqlite3``.
     """
     return call.sql != LEAVING or call.method is None
