@@ -84,7 +84,7 @@ class CallerBench:
 
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
-        """Make a new store, and return it as arguments for the functions of its processes."""
+        """Make a new store, and yield it as arguments for the functions of its processes."""
         with fresh_workspace(self.folder, self.target) as workspace:
             yield {
                 "target": self.plan.target,

@@ -116,8 +116,8 @@ def _making(scene: ScenePart, saver: Any, messages: Messages) -> Iterator[Answer
 
 @contextmanager
 def _let_go_on(messages: Messages, longest_s: float) -> Iterator[Callable[[], bool]]:
-    """Yield a function that lets the other process, which is about to stop, go on. It goes on by
-    itself after ``longest_s`` seconds; the function returns whether it was called before that.
+    """Yield a function that lets the other process, which is about to stop, go on. Without a call,
+    it is let go on after ``longest_s`` seconds; the function returns whether it came before that.
     """
     over, late = threading.Event(), threading.Event()
 

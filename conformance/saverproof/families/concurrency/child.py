@@ -106,7 +106,7 @@ class ScenePart:
         return caller
 
     def _versions_of(self, saver: Any) -> list[Any]:
-        """Return a maker of versions that all callers share, including those in other processes. A
+        """Return the versions that all callers share, including those in other processes. A
         channel that a run does not change keeps the version that it was stored with.
         """
         if not self._versions:

@@ -341,9 +341,9 @@ def _on_a_loop() -> bool:
 def chosen(looked: list[tuple[HoldPoint, bool]], most: int) -> list[HoldPoint]:
     """Return the places at which to hold a call.
 
-    If others are answered at all places, these are up to ``most`` of them. Otherwise it is the last
-    place of each stretch in which others are answered, since all places of a stretch have the same
-    result.
+    If others are answered at all places, these are up to ``most`` of them. Otherwise they are the
+    last places of up to ``most`` stretches in which others are answered, since all places of a
+    stretch have the same result.
     """
     stretches: list[list[HoldPoint]] = [[]]
     for place, free in looked:

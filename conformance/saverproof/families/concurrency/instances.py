@@ -211,8 +211,8 @@ class _Part:
         fresh: Callable[[steps.Step], Answer] | None,
     ) -> None:
         """Compare the reader's answers, ``found``, with the writer's. If they differ, a fresh saver
-        decides; without one, another process does later. A fresh saver of this process may share
-        the outdated answer.
+        decides. Without ``fresh``, another process decides later, since all savers of this process
+        may share an outdated answer.
         """
         answers = zip(self.questions, found, expected, strict=True)
         for number, (question, shown, said) in enumerate(answers):

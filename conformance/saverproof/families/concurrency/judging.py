@@ -134,8 +134,8 @@ class EventIndex:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
 
     def raised(self, event: TimedCall) -> Problem:
-        """Return the problem if a caller got an error because others use the saver, too. A read
-        beside a deletion may raise, so that it does not show half of the deletion.
+        """Return the problem of an error that a caller got because others use the saver, too. A
+        read that raises beside a deletion counts as torn: it may have found half of the deletion.
         """
         halves = [
             other

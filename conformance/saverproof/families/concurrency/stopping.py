@@ -46,8 +46,8 @@ def stop_reads(
 
     The place is one where something of the saver's own keeps others out, or else one in the middle.
     If others are kept out nevertheless, no more places are tried: a lock that a stopped process
-    keeps is kept everywhere, and each place would take all the seconds. Return why not every read
-    could be stopped; "" if all could.
+    keeps is kept everywhere, and each place would take all the seconds. Return why a read
+    could not be stopped; "" if there was no such read.
     """
     how = _DELETED_ANEW if able.deletes else _PUT_AGAIN
     for one in each:
