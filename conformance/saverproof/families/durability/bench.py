@@ -334,8 +334,8 @@ class KillBench:
         ]
 
     def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
-        """Return what one process saw of these stores. If that process has ended, look at each
-        store in a process of its own.
+        """Return what one process saw of these stores. If it gave no answer, look at each store
+        in a process of its own.
         """
         if view.value is None:
             hung = view.died_by is DiedBy.DEADLINE

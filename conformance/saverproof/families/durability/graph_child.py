@@ -46,8 +46,8 @@ def run(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 def resume(arguments: Arguments) -> dict[str, Any]:
     """Resume a scenario whose process was killed, and play it to its end.
 
-    If something of the interrupted step is stored, the step is resumed with None. If the step is an
-    update, it is over then. Otherwise the step is taken again.
+    If nothing of the interrupted step is stored, the step is taken again. Otherwise an update is
+    over, and any other step is resumed with None.
     """
     folder = Path(arguments["notes"])
     _, program = program_of(arguments["scenario"])

@@ -136,8 +136,8 @@ class KillSweep:
         return [(subject, phased_place.place) for subject, phased_place in taken]
 
     def _recoveries(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
-        """Yield places after which something has to be recovered: the middles of writes and of
-        commits. Places of one kind come first, since most savers store everything in one way.
+        """Return random places after which something has to be recovered: the middles of writes and
+        of commits, or any places inside operations if none of them is a middle.
         """
         inside = [
             (subject, replace(place, again=True))
@@ -294,7 +294,7 @@ class KillSweep:
 
 
 def _worth_a_kill(places: Sequence[KillPlace]) -> Iterator[KillPlace]:
-    """Return the places of I/O. Of a long row of writes to one file, only a few are kept."""
+    """Yield the places of I/O. Of a long row of writes to one file, only a few are kept."""
     for _, group in groupby(places, key=lambda place: place.operation):
         same = [*group]
         numbers = io_to_fail([place.about for place in same])
