@@ -323,10 +323,10 @@ def _is_of_its_write(one: Breach, other: Breach) -> bool:
 
 
 def _apart_from_steps(needs: list[Trait], program: Program) -> tuple[Trait, ...]:
-    """Return the needs without those whose removal only takes out all steps of one kind.
+    """Return the needs without those that take out no more than a need of a whole kind of steps.
 
-    A trait of the program's only deletion is an example: without it, the deletion is gone. Such
-    needs stay if the program has no others.
+    A trait of the program's only deletion is an example: without it, the deletion is gone. All
+    needs stay if the program needs nothing else.
     """
     bare = [need.without(program) for need in needs if need.whole_step]
     telling = [n for n in needs if not n.whole_step and n.without(program) not in bare]

@@ -169,9 +169,9 @@ class Following(Showing):
         """Yield the program without one need of a finding, for each such need, if the program has
         everything that the finding needs.
 
-        If something that a finding needs is missing, its flaw cannot be at work. Needs that take
-        out a whole kind of steps are left in: without such steps other flaws disappear as well,
-        which proves nothing.
+        If something that a finding needs is missing, its flaw cannot be at work. A whole
+        kind of steps is never taken out, by whichever need: without such steps other flaws
+        disappear as well, which proves nothing.
         """
         for violation in (*self.violations, *self.handed.values()):
             reduced = {need: need.without(program) for need in violation.needs}

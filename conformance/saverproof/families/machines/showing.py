@@ -111,7 +111,7 @@ class Showing(Blaming):
 
     def _own_breach(self, mistake: Mistake) -> tuple[Program, Breach] | None:
         """Return a short program that shows the contract of a mistake broken, and the breach.
-        Return None if kept runs show only consequences of the mistake.
+        Return None if none is found, as when kept runs show only consequences of the mistake.
         """
         name = mistake.breaks
         shown = [
