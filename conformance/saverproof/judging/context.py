@@ -73,7 +73,7 @@ class Context:
         self.own: OwnRules | None = None
         self.last_change: Step | None = None
         self.refusals: list[bool] = []
-        """True if the saver refused, as it may, each prune and each deletion for runs, in order."""
+        """For each prune and deletion for runs, in order: True if the saver refused it."""
         self.reads = True
         """True if what a step has stored is read after it."""
         self._turn = 0

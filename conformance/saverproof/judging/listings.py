@@ -185,7 +185,7 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
 
 
 def _is_wrong_by_id(difference: Difference, by_id: FactLog) -> bool:
-    """Return whether a read by id shows the same error as a listing.
+    """Return whether a read by id is wrong about the same kind of fact as a listing.
 
     A difference that was noted before is among the masked ones of the read.
     """

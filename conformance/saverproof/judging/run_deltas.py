@@ -64,7 +64,7 @@ def _above_survivors(records: Records, gone: Collection[int]) -> list[int]:
 
 def _heads(records: Records, gone: Collection[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield remaining checkpoints without children, each with its channels that are rebuilt from
-    deleted checkpoints.
+    deleted checkpoints. Only the newest few are looked at.
     """
     deltas = delta_channels(records.values())
     parents = {record.parent for number, record in records.items() if number not in gone}

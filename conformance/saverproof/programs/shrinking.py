@@ -60,7 +60,7 @@ class _Shrinking:
     """Candidates that did not show the flaw, and are not tried again."""
 
     def tried(self, candidate: Program) -> Program | None:
-        """Return the steps that a candidate needs to show the flaw; None if it does not show it.
+        """Return the part of a candidate that shows the flaw; None if it does not show the flaw.
 
         Raises:
             _SpentError: no steps are left.

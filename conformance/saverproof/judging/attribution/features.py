@@ -349,7 +349,8 @@ FEATURES: tuple[Feature, ...] = (
         lambda key: key in _PLAIN_KEYS,
         only_for=frozenset({identity.PUT_RETURNS_ADDRESS.id}),
     ),
-    # The checkpoint can be read as long as it has no writes, whatever their values are.
+    # If the checkpoint can be read without its writes, their values do not matter, or were blamed
+    # above.
     between(
         COMPLETE,
         _is(PutWrites),
