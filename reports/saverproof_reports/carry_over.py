@@ -81,7 +81,8 @@ def _contract(contract: Data, old: Data, mark: Data, ran: Mapping[str, set[str]]
     """Return a contract of this run, together with what an earlier run found through APIs that this
     run did not use.
 
-    ``ran`` has the APIs of this run by family. ``mark`` marks what is carried over.
+    A contract that this run was not asked to judge is carried over as a whole. ``ran`` has the APIs
+    of this run by family. ``mark`` marks what is carried over.
     """
     apis = ran[contract["family"]]
     if not contract.get("selected", True) and not contract["violations"]:

@@ -126,8 +126,11 @@ class ChangedSettings:
     # -- programs, and what is known of them ------------------------------------------------------
 
     def _fitting(self, change: SettingChange) -> list[int]:
-        """Return the numbers of the programs that can be stored with the setting before the change,
-        and read with the one after it, without a change in between.
+        """Return the numbers of the programs that the old release shows with the setting before the
+        change alone, and the new release shows, or refuses, with the one after it alone.
+
+        Raises:
+            NotToBeSeen: there is no such program, or the change makes no difference to any.
         """
         old = self._alone(ALL_OLD, change.before)
         new = self._alone(ALL_NEW, change.after)
