@@ -281,8 +281,8 @@ class KillBench:
     def killed_beside(
         self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
     ) -> tuple[TrialResult, TrialResult]:
-        """Run the program in a process that dies at a place, beside a second process on the same
-        store that goes on. Both must be able to open the store.
+        """Run the program in a process that dies at a place, beside a second process, which
+        uses the same store and goes on. Both must be able to open the store.
         """
         self.kills += 1
         given = {**arguments, "kill": encode(place), "insist": True}

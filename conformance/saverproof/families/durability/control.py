@@ -44,7 +44,9 @@ def up_to_date(
 
 
 def _shows_what_was(mine: Sequence[str | None], theirs: Sequence[str | None]) -> bool:
-    """Return whether a fact's last value is one that other processes saw at an earlier time."""
+    """Return whether a fact's last value is an old one: other processes saw it at an earlier time,
+    or have seen the fact change since it last changed here.
+    """
     now = mine[-1]
     if now == theirs[-1]:
         return False

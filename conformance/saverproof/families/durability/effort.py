@@ -14,12 +14,12 @@ class KillEffort:
     """The number of trials of each sort that are made through one API.
 
     ``swept`` trials are at places of the fixed programs, ``drawn`` at places of ``programs`` random
-    ones of ``length`` steps, and ``instants`` at random instants. ``beside`` trials have a second
-    process at work, and in ``servers`` trials the server is killed as well. ``afresh`` of them are
-    looked at by a fresh interpreter. ``images`` are the disks of power cuts, ``syncs`` the syncs
-    that fail, one in each further run, and ``disks`` the disks of each such run. ``graphs`` are the
-    kills of running graphs. ``recoveries`` are the kills after which the processes that open the
-    store are killed as well.
+    ones of ``length`` steps, and ``instants`` at random instants. In ``recoveries`` trials the
+    processes that open the store are killed as well. ``afresh`` of all these are looked at by a
+    fresh interpreter. ``beside`` trials have a second process at work, and in ``servers`` trials
+    the server is killed as well. ``images`` are the disks of power cuts, ``syncs`` the syncs that
+    fail, one in each further run, and ``disks`` the disks of each such run. ``graphs`` are the
+    kills of running graphs.
     """
 
     swept: int
