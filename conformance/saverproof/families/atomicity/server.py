@@ -189,8 +189,8 @@ class FailingServer:
         return Lease(self._address, WantedPlace(name=self._workspace.name))
 
     def _beside(self, deed: Callable[[Lease], object]) -> None:
-        """Do something to the server with a lease of its own: another thread may hang while it uses
-        this one's lease.
+        """Do something to the server with a new lease, since another thread may hang with its own
+        lease.
         """
         with closing(self._lease()) as lease:
             deed(lease)

@@ -212,8 +212,8 @@ class Iterating:
         """Close the listing from outside the call that hangs. Return whether that call returned
         then.
 
-        Return None if the listing cannot be closed, because the call that hangs is in the listing's
-        own thread or task.
+        Return None if no call hangs, or if the listing cannot be closed, because the call that
+        hangs is in the listing's own thread or task.
         """
         if self.by is By.SAME or not still.hung:
             return None

@@ -31,7 +31,7 @@ Node = Callable[[NotedState], Any]
 
 
 class NodeFails(Exception):  # noqa: N818 - it is meant to
-    """The failure of a node. It fails only before its graph goes on under the other release."""
+    """The failure of a node. The node fails only in the part before its graph goes on."""
 
 
 class StoppingGraph:
