@@ -7,12 +7,13 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
 from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.reference.database import Database
@@ -31,6 +32,8 @@ from saverproof.families.resources.measuring import ResourceMeasurement
 from saverproof.families.resources.scripts import likeliest, script
 from saverproof.families.resources.work import (
     Cancellations,
+    CancelledWrites,
+    Copies,
     Failures,
     Gets,
     LeftListings,
@@ -147,6 +150,8 @@ SHOWN_BY = {
     "thread-feeds-listing": LeftListings,
     "task-each-put": Puts,
     "pool-loses-connections": Cancellations,
+    "cancelled-batch-keeps-its-file": CancelledWrites,
+    "temporary-file-each-copy": Copies,
     "opening-starts-thread": Openings,
     "engine-each-read": Gets,
 }
@@ -154,6 +159,7 @@ WITH_SCRIPT = {
     "descriptor-each-read",
     "cache-of-all-threads",
     "pool-loses-connections",
+    "cancelled-batch-keeps-its-file",
 }
 
 
@@ -208,7 +214,10 @@ def assert_told_where_it_was_opened(found: Finding) -> None:
     ],
 )
 def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) -> None:
-    outcome = judged(where, tmp_path, api)
+    plan, found = plan_for(where, tmp_path, api)
+    tally = Tally(replace(plan, facts=facts_of(found, tmp_path)))
+    ResourcesFamily().judge(tally.plan, found, tally)
+    outcome = tally.outcome()
     assert outcome.findings == ()
     assert FLAT in outcome.checked
 

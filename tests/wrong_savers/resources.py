@@ -145,6 +145,26 @@ class PoolLosesConnections(Hoarding):
         return answer
 
 
+@wrong(FLAT, "a batch that is cancelled in its midst leaves a file open", apis=("async",))
+class CancelledBatchKeepsItsFile(Hoarding):
+    async def aput_writes(self, *arguments: Any, **options: Any) -> None:
+        await asyncio.sleep(0)
+        kept = self.database.path.open("rb")
+        self.hoard.append(kept)
+        await asyncio.sleep(0)
+        self.put_writes(*arguments, **options)
+        kept.close()
+        self.hoard.remove(kept)
+
+
+@wrong(FLAT, "a temporary file for each copy of a thread, removed by nobody")
+class TemporaryFileEachCopy(SqliteReference):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        descriptor, _ = tempfile.mkstemp(prefix="copy-")
+        os.close(descriptor)
+        super().copy_thread(source_thread_id, target_thread_id)
+
+
 @wrong(FLAT, "closing the saver leaves the thread that it has started")
 class OpeningStartsThread(SqliteReference):
     numbers = itertools.count()

@@ -18,7 +18,7 @@ from saverproof.families.resources.judging import leaks
 from saverproof.families.resources.measuring import ResourceBench, ResourceMeasurement
 from saverproof.families.resources.replay import replay
 from saverproof.families.resources.reporting import finding, holdings_as_data
-from saverproof.families.resources.work import NEEDS, WORKS, Cancellations, Openings, Work
+from saverproof.families.resources.work import NEEDS, WORKS, Cancelling, Openings, Work
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 
@@ -75,12 +75,14 @@ class ResourcesJudging:
         able = self.plan.facts["operations"][self.plan.api]
         unable: set[type[Work]] = set()
         if self.plan.api == "sync":
-            unable.add(Cancellations)
+            unable |= {work for work in WORKS.values() if issubclass(work, Cancelling)}
         if not self.target.durable:
             # A store in memory is empty when it is opened again.
             unable.add(Openings)
         return [
-            work for work in WORKS.values() if work not in unable and NEEDS.get(work, "put") in able
+            work
+            for work in WORKS.values()
+            if work not in unable and NEEDS.get(work, frozenset()) <= {*able}
         ]
 
     def _measure(self, work: type[Work]) -> None:

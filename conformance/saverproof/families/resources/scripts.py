@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from saverproof.contracts.tables.resources import FLAT
-from saverproof.families.asked_saver import cancelled
+from saverproof.families.asked_saver import CancelledCall, cancelled
 from saverproof.families.chain import Chain
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import Leak
 from saverproof.families.resources.measuring import THREADS_END_WITHIN_S
 from saverproof.families.resources.work import (
-    Cancellations,
+    Cancelling,
     LeftListings,
     Openings,
     Work,
@@ -40,8 +40,8 @@ _COUNTERS: Mapping[str, str] = MappingProxyType(
     }
 )
 _CANCEL = """
-Awaited.cancel = lambda self, name, arguments, turns: run(
-    cancelled(getattr(self.saver, f"a{name}"), arguments, turns))
+Awaited.cancel = lambda self, name, arguments, waits: run(
+    cancelled(getattr(self.saver, f"a{name}"), arguments, waits))
 """
 
 
@@ -71,11 +71,11 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
     allowed = max((law.last - law.first) // 2, 1)
     lines = [
         *calling(opening, api),
-        *(source_of(cancelled) if work is Cancellations else []),
-        *(_CANCEL.splitlines() if work is Cancellations else []),
+        *(_cancelling() if issubclass(work, Cancelling) else []),
         *(source_of(leave) if work is LeftListings else []),
         *source_of(Chain),
         *source_of(Work),
+        *(source_of(Cancelling) if issubclass(work, Cancelling) else []),
         *([] if work is Openings else source_of(work)),
         "def held(path):",
         "    gc.collect()",
@@ -88,6 +88,11 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
         f"    {complaint('as many as after the first times', '{told}')}",
     ]
     return whole_script(promise_of(FLAT.id), name, opening, lines, _IMPORTS)
+
+
+def _cancelling() -> list[str]:
+    """Return the definitions by which an awaited call is cancelled."""
+    return [*source_of(CancelledCall), *source_of(cancelled), *_CANCEL.splitlines()]
 
 
 def _worked(leak: Leak, opening: Opening, api: str) -> list[str]:

@@ -43,6 +43,10 @@ class Puts(Work):
     def once(self, number: int) -> None:
         chain = Chain(self.saver, f"passing-{number:08}")
         chain.step()
+        given = chain.arguments(text="put twice")
+        chain.configs += [self.saver.put(*given), self.saver.put(*given)]
+        chain.write("__interrupt__", "a question")
+        self.saver.put_writes(chain.configs[-1], [], "task")
         self.saver.delete_thread(chain.thread)
 
 
@@ -58,7 +62,8 @@ class Listings(Work):
     """list"""
 
     def once(self, number: int) -> None:
-        list(self.saver.list(self.kept.place, limit=5))
+        before, chosen = self.kept.configs[-1], {"source": "loop"}
+        list(self.saver.list(self.kept.place, filter=chosen, before=before, limit=5))
 
 
 class LeftListings(Work):
@@ -75,26 +80,101 @@ class DeltaHistories(Work):
         self.saver.get_delta_channel_history(config=self.kept.configs[-1], channels=["log"])
 
 
+class Copies(Work):
+    """copy_thread"""
+
+    def once(self, number: int) -> None:
+        copy = f"copy-{number:08}"
+        self.saver.copy_thread(self.kept.thread, copy)
+        self.saver.delete_thread(copy)
+
+
+class Prunes(Work):
+    """prune"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, "pruned")
+        chain.numbers = iter(range(1, 4))
+        chain.step()
+        chain.put(text="the newest")
+        self.saver.prune([chain.thread], strategy="keep_latest")
+        self.saver.prune([chain.thread], strategy="delete")
+
+
+class RunDeletions(Work):
+    """delete_for_runs"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, f"of-one-run-{number:08}")
+        chain.step()
+        self.saver.delete_for_runs([f"run-{chain.thread}"])
+
+
 class Failures(Work):
     """put and put_writes of a value that cannot be serialized"""
 
     def once(self, number: int) -> None:
-        chain = Chain(self.saver, "failing")
+        chain = Chain(self.saver, f"failing-{number:08}")
         chain.numbers = iter([1])
         with suppress(Exception):
             chain.put(value=threading.Lock())
         with suppress(Exception):
             self.saver.put_writes(self.kept.configs[-1], [("a", threading.Lock())], "task")
+        with suppress(Exception):
+            # Not each saver has it. What is kept for a thread may stay until it is deleted.
+            self.saver.delete_thread(chain.thread)
 
 
-class Cancellations(Work):
+class Cancelling(Work):
+    """A call that is cancelled at each of its waits in turn."""
+
+    waits = 0
+
+    def cancel(self, operation: str, *arguments: Any) -> None:
+        struck = self.saver.cancel(operation, arguments, self.waits)
+        self.waits = (self.waits + 1) % 8 if struck else 0
+
+
+class Cancellations(Cancelling):
     """put, cancelled"""
 
     def once(self, number: int) -> None:
-        chain = Chain(self.saver, "cancelled")
+        chain = Chain(self.saver, f"cancelled-{number:08}")
         chain.numbers = iter([1])
-        self.saver.cancel("put", chain.arguments(text="never"), number % 8)
+        self.cancel("put", *chain.arguments(text="never"))
         self.saver.delete_thread(chain.thread)
+
+
+class CancelledWrites(Cancelling):
+    """put_writes, cancelled"""
+
+    def once(self, number: int) -> None:
+        # One task: of its writes, the first is stored, and no other.
+        self.cancel("put_writes", self.kept.configs[-1], [("text", "never")], "task")
+
+
+class CancelledGets(Cancelling):
+    """get_tuple, cancelled"""
+
+    def once(self, number: int) -> None:
+        self.cancel("get_tuple", self.kept.place)
+
+
+class CancelledListings(Cancelling):
+    """list, cancelled"""
+
+    def once(self, number: int) -> None:
+        self.cancel("list", self.kept.place)
+
+
+class CancelledDeletions(Cancelling):
+    """delete_thread, cancelled"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, "deleted")
+        chain.numbers = iter(range(1, 3))
+        chain.step()
+        self.cancel("delete_thread", chain.thread)
 
 
 class Openings(Work):
@@ -114,18 +194,29 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
             Listings,
             LeftListings,
             DeltaHistories,
+            Copies,
+            Prunes,
+            RunDeletions,
             Failures,
             Cancellations,
+            CancelledWrites,
+            CancelledGets,
+            CancelledListings,
+            CancelledDeletions,
             Openings,
         )
     }
 )
 """The kinds of work by name."""
-NEEDS: Mapping[type[Work], str] = MappingProxyType(
+NEEDS: Mapping[type[Work], frozenset[str]] = MappingProxyType(
     {
-        Puts: "delete_thread",
-        Cancellations: "delete_thread",
-        DeltaHistories: "delta_history",
+        Puts: frozenset({"delete_thread"}),
+        Copies: frozenset({"copy_thread", "delete_thread"}),
+        Prunes: frozenset({"prune"}),
+        RunDeletions: frozenset({"delete_for_runs"}),
+        Cancellations: frozenset({"delete_thread"}),
+        CancelledDeletions: frozenset({"delete_thread"}),
+        DeltaHistories: frozenset({"delta_history"}),
     }
 )
-"""The operation that each kind of work needs, beside the usual ones."""
+"""The operations that kinds of work need, beside the usual ones."""
