@@ -11,7 +11,7 @@ begun to fill. Forty show what leaks each time, and the last number shows what l
 """
 _OPENINGS = {"quick": (4, 12, 36), "default": (4, 12, 36), "deep": (10, 30, 100)}
 _PATIENCE_S = {"quick": 4.0, "default": 8.0, "deep": 120.0}
-_CALLS_FOR_EACH = 3
+_CALLS_FOR_EACH = 4
 
 
 def times_of(work: type[Work], profile: str, facts: Facts) -> tuple[int, ...]:
