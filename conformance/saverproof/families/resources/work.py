@@ -108,6 +108,7 @@ class RunDeletions(Work):
         chain = Chain(self.saver, f"of-one-run-{number:08}")
         chain.step()
         self.saver.delete_for_runs([f"run-{chain.thread}"])
+        self.saver.delete_thread(chain.thread)
 
 
 class Failures(Work):
@@ -213,7 +214,7 @@ NEEDS: Mapping[type[Work], frozenset[str]] = MappingProxyType(
         Puts: frozenset({"delete_thread"}),
         Copies: frozenset({"copy_thread", "delete_thread"}),
         Prunes: frozenset({"prune"}),
-        RunDeletions: frozenset({"delete_for_runs"}),
+        RunDeletions: frozenset({"delete_for_runs", "delete_thread"}),
         Cancellations: frozenset({"delete_thread"}),
         CancelledDeletions: frozenset({"delete_thread"}),
         DeltaHistories: frozenset({"delta_history"}),
