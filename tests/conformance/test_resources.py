@@ -39,6 +39,7 @@ from saverproof.families.resources.work import (
     LeftListings,
     Openings,
     Puts,
+    RunDeletions,
 )
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.loading import load
@@ -62,6 +63,21 @@ class Remembering(SqliteReference):
         kept.append(dict(checkpoint))
         del kept[:-100]
         return answer
+
+
+class FileForEachThread(SqliteReference):
+    """Keeps a file for each thread until that is deleted, even if nothing is left of its runs."""
+
+    def put(self, config: Any, *arguments: Any) -> Any:
+        self.file_of(config["configurable"]["thread_id"]).touch()
+        return super().put(config, *arguments)
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        self.file_of(thread_id).unlink(missing_ok=True)
+
+    def file_of(self, thread: str) -> Path:
+        return self.database.path.with_name(f"{thread}.lock")
 
 
 class EndingLate(SqliteReference):
@@ -104,6 +120,7 @@ SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
     remembering=target(name="remembering")(opener(Remembering)),
+    file_for_each_thread=target(name="file-for-each-thread")(opener(FileForEachThread)),
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
@@ -218,6 +235,15 @@ def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) ->
     tally = Tally(replace(plan, facts=facts_of(found, tmp_path)))
     ResourcesFamily().judge(tally.plan, found, tally)
     outcome = tally.outcome()
+    assert outcome.findings == ()
+    assert FLAT in outcome.checked
+
+
+def test_what_is_kept_for_a_thread_may_stay_until_it_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [RunDeletions, Failures])
+    outcome = judged(here("file-for-each-thread"), tmp_path)
     assert outcome.findings == ()
     assert FLAT in outcome.checked
 
