@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
-from saverproof.families.concurrency.judging import judge_history, semantics_of
+from saverproof.families.concurrency.judging import WRONG_PARENT, judge_history, semantics_of
 from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
@@ -218,6 +218,15 @@ def test_a_history_is_blamed_on_what_it_breaks(
     contracts: set[str], events: list[TimedCall]
 ) -> None:
     assert judge_history(events, shared=True).broken() == contracts
+
+
+def test_a_checkpoint_below_another_puts_parent_is_told() -> None:
+    below = Operation(OperationKind.PUT, 0, 12, tag=7, parent=2)
+    read = Operation(OperationKind.GET, 0, 12)
+    for parent, told in ((None, []), (2, []), (1, [WRONG_PARENT]), (0, [WRONG_PARENT])):
+        shown = ShownTuple(12, below.parts, parent=parent)
+        judged = judge_history([call(0, 1, below), call(2, 3, read, shown)], shared=True)
+        assert [problem.sort for problem in judged.problems] == told
 
 
 def test_errors_between_processes_are_advice_unless_they_took_effect() -> None:

@@ -6,10 +6,11 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from saverproof.mistakes.reference.store import WriteRow
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
 from tests.reference.database import TABLES, Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.in_threads import InThreads
@@ -62,6 +63,16 @@ class CheckThenInsert(InThreads, SqliteReference):
         values = (row.task_id, row.index, row.channel, *row.value, row.path)
         marks = ", ".join("?" * 9)
         self.database.run(f"{verb} INTO writes VALUES ({marks})", *place, *values)
+
+
+@wrong(THREADS, "keeps a call's config on the saver, where the next call finds it", also={ORDER})
+class ConfigKeptOnTheSaver(InThreads, SqliteReference):
+    def put(self, config: Any, *arguments: Any) -> Any:
+        self.config = config
+        return super().put(config, *arguments)
+
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        super()._insert_checkpoint(replace(row, parent=self._parent_of(self.config)))
 
 
 class OneDocument(SqliteReference):

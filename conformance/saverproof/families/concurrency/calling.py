@@ -20,7 +20,7 @@ from saverproof.families.concurrency.records import (
     copy_of,
 )
 from saverproof.families.concurrency.schedules import UPKEEP
-from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
+from saverproof.families.concurrency.workload import KNOWN, VERSIONS, parent_of, version_of
 from saverproof.programs.small import TASK_PATH
 from saverproof.programs.steps.identifiers import mint, task_id, timestamp
 from saverproof.programs.values import show
@@ -152,8 +152,8 @@ def put_call(operation: Operation, versions: Sequence[Any]) -> PutCall:
     """Return the arguments of a put: every part of the checkpoint names the put's tag."""
     thread, namespace = PLACES[operation.place]
     configurable = {"thread_id": thread, "checkpoint_ns": namespace}
-    if operation.number != KNOWN[0]:
-        configurable["checkpoint_id"] = _id(operation, operation.parent or KNOWN[0])
+    if parent := parent_of(operation):
+        configurable["checkpoint_id"] = _id(operation, parent)
     version = dict.fromkeys(CHANNELS, versions[version_of(operation)])
     changed = CHANNELS[:1] if operation.carries else CHANNELS
     if operation.carries:
@@ -223,9 +223,20 @@ def shown_of(found: Any) -> ShownTuple:
             number if number == inside else -1,
             parts,
             tuple((task, tuple(sorted(said, key=_place))) for task, said in sorted(writes.items())),
+            _parent(found.parent_config),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         return ShownTuple(-1, (f"no tuple: {describe(error, 80)}",))
+
+
+def _parent(config: Any) -> int:
+    """Return the number of the parent that a config names; -1 if it names none of the kit's."""
+    if config is None:
+        return 0
+    try:
+        return _numbers().get(config["configurable"]["checkpoint_id"], -1)
+    except (KeyError, TypeError):
+        return -1
 
 
 def _text(value: Any) -> str:

@@ -17,8 +17,10 @@ from saverproof.families.concurrency.records import (
     TimedCall,
 )
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, orders
+from saverproof.families.concurrency.workload import parent_of
 
 CUT_OFF = "cut off: the orders of a history are too many to be searched"
+WRONG_PARENT = "a checkpoint has a wrong parent"
 NO_ORDER = "the answers fit no order of the calls"
 Key = tuple[int, int]
 """A place, and the number of a checkpoint there."""
@@ -181,6 +183,9 @@ class EventIndex:
             )
         elif not stored[shown.parts[0]].returned:
             yield self._undone(event, stored[shown.parts[0]])
+        elif shown.parent not in (None, parent_of(stored[shown.parts[0]].operation)):
+            said = f"{shown.describe()}, {_after(shown.parent)}"
+            yield self._lost(event, WRONG_PARENT, said, puts)
 
     def _wrong_batch(
         self, event: TimedCall, shown: ShownTuple, task: int, values: tuple[str, ...]
@@ -329,3 +334,7 @@ class EventIndex:
             f"it raised {operation.error}, and what it was given is there",
             (operation, event),
         )
+
+
+def _after(parent: int | None) -> str:
+    return f"after checkpoint {parent}" if parent else "without a parent"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 MOST_LINES = 40
@@ -148,13 +148,15 @@ def round_of(place: int) -> int:
 class ShownTuple:
     """One tuple as a reader saw it.
 
-    It has the checkpoint's number (-1: not one of the kit's), the texts in its parts, and the
-    values of each task's writes.
+    It has the checkpoint's number (-1: not one of the kit's), the texts in its parts, the values of
+    each task's writes, and its parent's number (0: it has none; None: nobody looked), which some
+    operations may change.
     """
 
     number: int
     parts: tuple[str, ...]
     writes: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    parent: int | None = field(default=None, compare=False)
 
     def describe(self) -> str:
         """Return the tuple in a few words."""

@@ -36,6 +36,7 @@ from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.held_reading import STOPPED as STOPPED_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
+from saverproof.families.concurrency.judging import WRONG_PARENT
 from saverproof.families.concurrency.other_process import STARTED, as_the_other
 from saverproof.families.concurrency.reading_again import SCENE as READ_AGAIN
 from saverproof.families.concurrency.record import Problem
@@ -86,6 +87,8 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     opening = opening_of(target)
     if opening is None:
         return ""
+    if problem.contract == THREADS and problem.sort == WRONG_PARENT:
+        scene = {**scene, "parents": True}
     text = script(target, opening, problem.contract, scene, api)
     if not text:
         return ""
@@ -160,6 +163,8 @@ def _template(name: str, scene: dict[str, Any]) -> str:
         return "held" if scene.get("file") else "first_use"
     if scene.get("shifted"):
         return "shifted"
+    if scene.get("parents"):
+        return "parents"
     known = {
         ITERATION: "listing",
         LOOP: "waiting",

@@ -166,7 +166,8 @@ def _operation(
         if not able.history or choose.random() < theme.again:
             return Operation(kind, place, known, tag)
         # Those of several callers interleave, so that ids arrive out of order.
-        return Operation(kind, place, _FIRST_NEW + number * callers + caller, tag)
+        new = _FIRST_NEW + number * callers + caller
+        return Operation(kind, place, new, tag, parent=able.known[new % len(able.known)])
     if kind is OperationKind.WRITES:
         rival = choose.random() < theme.rivals
         task = 1 + number if rival else FIRST_OWN_TASK * (caller + 1) + number
@@ -191,6 +192,11 @@ def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation
             case _:
                 made.append(Operation(OperationKind.DELETE, place))
     return tuple(made)
+
+
+def parent_of(put: Operation) -> int:
+    """Return the number of a put's parent, 0 for the first checkpoint."""
+    return 0 if put.number == KNOWN[0] else put.parent or KNOWN[0]
 
 
 def version_of(operation: Operation) -> int:
