@@ -337,6 +337,8 @@ def test_a_death_is_blamed_on_what_was_done(tmp_path: Path) -> None:
     blame = ResourcesFamily().blame_of_death(plan, saver, lines)
     assert blame.contract == FLAT
     assert blame.steps == ("do many times: put, put_writes and delete_thread of a new thread",)
+    # What hangs at once leaks nothing.
+    assert ResourcesFamily().blame_of_death(plan, saver, lines[:1]).contract == ""
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,13 @@ def not_seen(tries: int, how: str = "") -> ReplayAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blame:
-    """The fields of a finding that follow from a journal."""
+    """The fields of a finding that follow from a journal.
+
+    No contract ("") is blamed if the death breaks none of the family's: ``why`` says so.
+    """
 
     contract: str
+    why: str = ""
     steps: tuple[str, ...] = ()
     program: Any = None
     reproducer: str = ""

@@ -236,6 +236,8 @@ class Judge:
         except (JudgeGone, SaverproofError) as error:
             trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
             return Judged(self._left(plan, gone.reason), trouble, gone.output)
+        if not blame.contract:
+            return Judged(self._left(plan, f"{gone.reason}: {blame.why}"), output=gone.output)
         finding = Finding(
             contract=blame.contract,
             api=plan.api,
