@@ -23,6 +23,7 @@ from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import ScriptWriter
 
 _MOST_TRIED = 4
+_ANSWERS_WITHIN_S = 6
 _WIDEST = 70
 """The widest expression, in characters, that opens the saver and may stand in the script twice."""
 
@@ -121,7 +122,7 @@ class _Body:
         first += [*ready, *noted]
         first += [*fault.before, *operation, *fault.after]
         if used:
-            return self._opened([*first, *_working(self._used(listing))])
+            return self._opened([*first, *_working(self._in_time(self._used(listing)))])
         if outcome in ("late", "stuck"):
             first += other_thread(self.writer)
         then = [f"after = {listing}"]
@@ -163,7 +164,16 @@ class _Body:
 
     def _used(self, listing: str) -> list[str]:
         """Return lines that read, let another connection commit, and write."""
-        return [listing, *other_commits(self.database), *other_thread(self.writer)]
+        other = other_commits(self.database)
+        # A read may end the transaction that a cancelled call has left open.
+        seen = [*other, listing] if self.verdict.contract == CANCELLED else [listing, *other]
+        return [*seen, *other_thread(self.writer)]
+
+    def _in_time(self, lines: list[str]) -> list[str]:
+        """Return the lines, within a time-out where they await a saver that may hang."""
+        if self.verdict.contract != CANCELLED:
+            return lines
+        return [f"async with asyncio.timeout({_ANSWERS_WITHIN_S}):", *indented(lines)]
 
 
 class _BodyOverAllThreads(_Body):
