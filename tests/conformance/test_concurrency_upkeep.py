@@ -15,7 +15,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.family import implied_by
+from saverproof.families.concurrency.family import implied_by, raised_beside_a_deletion
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import (
@@ -225,6 +225,28 @@ def test_readers_are_shown_what_was_there_at_some_moment() -> None:
     half = replace(newest, writes=((1, ("w1.0",)),))
     torn = Played(OperationKind.PRUNE).kept(101, 139).read(OperationKind.LIST, 300, half)
     assert torn.left(*numbered(of, 3, 4, 5)).broken() == [TORN]
+
+
+def test_a_read_that_raises_is_torn_only_where_something_is_removed() -> None:
+    for kind, found in (
+        (OperationKind.PRUNE, TORN),
+        (OperationKind.DELETE_RUN, TORN),
+        (OperationKind.COPY, THREADS),
+        (OperationKind.SETUP, THREADS),
+    ):
+        played = Played(kind).kept(101, 139).read(OperationKind.LATEST, 110)
+        played.events[-1] = replace(played.events[-1], error="in a transaction")
+        assert played.broken() == [found]
+
+
+def test_callers_are_not_told_to_lose_nothing_where_a_read_of_one_saver_raised() -> None:
+    for how, sharing, beside in (
+        ("get_tuple raised an error", Sharing.SHARED, True),
+        ("get_tuple raised an error", Sharing.PROCESSES, False),
+        ("get_tuple shows half", Sharing.SHARED, False),
+    ):
+        torn = ShownProblem(Problem(TORN, how, "", ""), {"sharing": sharing.value})
+        assert raised_beside_a_deletion({TORN: torn}) is beside
 
 
 def test_a_run_may_be_refused_only_where_its_thread_is_deleted() -> None:

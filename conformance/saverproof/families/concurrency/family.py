@@ -21,8 +21,11 @@ from saverproof.families.concurrency.contract_ids import (
     LATE,
     LOOP,
     NOTHING,
+    THREADS,
+    TORN,
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
+from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.history_judging import HISTORIES, HistoryJudging
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.late_writing import write_late
@@ -38,6 +41,11 @@ from saverproof.families.machines.suiting import able_of as points_of
 from saverproof.families.tally import Tally
 from saverproof.programs.axes.log import AxisLog
 from saverproof.savers.targets.target import Target
+
+_ERROR_OR_HALF = (
+    "a read raised beside a deletion: that it was to see half of it, or that callers are in each "
+    "other's way, is not told apart"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,8 @@ class ConcurrencyFamily:
         tally.findings += [finding(plan, target, one) for one in shown]
         for name in implied - {one.problem.contract for one in shown}:
             tally.withdraw(name, "not told apart from what is broken, from which it follows")
+        if THREADS not in found and raised_beside_a_deletion(found):
+            tally.withdraw(THREADS, _ERROR_OR_HALF)
         tally.sections["concurrency"] = judging.record.as_data()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
@@ -71,6 +81,16 @@ class ConcurrencyFamily:
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Return nothing: savers are called in child processes, and no journal is written."""
         return Blame.first(self.table, journal)
+
+
+def raised_beside_a_deletion(found: Mapping[str, ShownProblem]) -> bool:
+    """Return whether a read of one saver is told to be torn because it raised."""
+    torn = found.get(TORN)
+    return (
+        torn is not None
+        and torn.scene.get("sharing") == Sharing.SHARED
+        and " raised " in torn.problem.summary
+    )
 
 
 def implied_by(found: Mapping[str, ShownProblem]) -> set[str]:

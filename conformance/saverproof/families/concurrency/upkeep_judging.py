@@ -117,7 +117,7 @@ class _RoundJudging:
             if event.returned and not left:
                 # Otherwise readers are shown what is left, and that is wrong.
                 yield from self._read(event, seen)
-            elif not event.returned and self._overlaps_keeper(event):
+            elif not event.returned and self._may_show_half(event):
                 yield self._raised(event, TORN)
             elif shared and not event.returned:
                 yield self._raised(event, THREADS)
@@ -227,8 +227,10 @@ class _RoundJudging:
         if not empty:
             yield self._torn(f"{made.kind.value} shows nothing", "nothing", event)
 
-    def _overlaps_keeper(self, event: TimedCall) -> bool:
-        return self.keeper is not None and self.keeper.overlaps(event)
+    def _may_show_half(self, event: TimedCall) -> bool:
+        """Return whether something was being removed, half of which a read may find."""
+        removes = self.round.kind in DELETING or self.round.kind is OperationKind.PRUNE
+        return removes and self.keeper is not None and self.keeper.overlaps(event)
 
     # --- words -----------------------------------------------------------------------------
 
