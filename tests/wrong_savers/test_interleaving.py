@@ -22,6 +22,7 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.concurrency import (
     BusyIsSwallowed,
     CheckThenInsert,
+    ConfigKeptOnTheSaver,
     LockOfOneProcess,
     NoBusyTimeout,
     NoLock,
@@ -193,6 +194,19 @@ def test_a_row_inserted_after_the_check_is_refused(tmp_path: Path) -> None:
 
     with mock.patch.object(CheckThenInsert, "_insert_new", interrupted):
         assert first.write(2, [("x", "first")], "t7") == "raised IntegrityError"
+
+
+def test_a_put_is_stored_below_what_the_next_call_names(tmp_path: Path) -> None:
+    probe = prepared(Probe(opening(ConfigKeptOnTheSaver), tmp_path, "sync"))
+    insert = ConfigKeptOnTheSaver._insert_checkpoint
+
+    def interrupted(self: Any, row: Any) -> None:
+        self.config = probe.config("a", "", 1)
+        insert(self, row)
+
+    with mock.patch.object(ConfigKeptOnTheSaver, "_insert_checkpoint", interrupted):
+        probe.put(3, parent=2)
+    assert probe.tuple("a", "", 3).parent_config == probe.config("a", "", 1)
 
 
 def test_a_locked_store_loses_a_write_in_silence(tmp_path: Path) -> None:
