@@ -240,12 +240,14 @@ def test_a_read_that_raises_is_torn_only_where_something_is_removed() -> None:
 
 
 def test_callers_are_not_told_to_lose_nothing_where_a_read_of_one_saver_raised() -> None:
-    for how, sharing, beside in (
-        ("get_tuple raised an error", Sharing.SHARED, True),
-        ("get_tuple raised an error", Sharing.PROCESSES, False),
-        ("get_tuple shows half", Sharing.SHARED, False),
+    read = Played(OperationKind.DELETE_RUN).read(OperationKind.LATEST, 110).events[-1]
+    for error, sharing, beside in (
+        ("in a transaction", Sharing.SHARED, True),
+        ("in a transaction", Sharing.PROCESSES, False),
+        (None, Sharing.SHARED, False),
     ):
-        torn = ShownProblem(Problem(TORN, how, "", ""), {"sharing": sharing.value})
+        problem = Problem(TORN, "a torn read", "", "", (replace(read, error=error),))
+        torn = ShownProblem(problem, {"sharing": sharing.value})
         assert raised_beside_a_deletion({TORN: torn}) is beside
 
 

@@ -24,6 +24,9 @@ from saverproof.scripts.writer import ScriptWriter
 
 _MOST_TRIED = 4
 _ANSWERS_WITHIN_S = 6
+"""Seconds after which a script takes a saver to hang that answers in milliseconds. SQLite's own
+time-out, five seconds, is over by then, so that its error is told instead.
+"""
 _WIDEST = 70
 """The widest expression, in characters, that opens the saver and may stand in the script twice."""
 

@@ -43,8 +43,8 @@ from saverproof.programs.axes.log import AxisLog
 from saverproof.savers.targets.target import Target
 
 _ERROR_OR_HALF = (
-    "a read raised beside a deletion: that it was to see half of it, or that callers are in each "
-    "other's way, is not told apart"
+    "a read raised beside a deletion: whether it found half of it, or callers disturb each other, "
+    "is not told apart"
 )
 
 
@@ -84,13 +84,14 @@ class ConcurrencyFamily:
 
 
 def raised_beside_a_deletion(found: Mapping[str, ShownProblem]) -> bool:
-    """Return whether a read of one saver is told to be torn because it raised."""
+    """Return whether a read of a saver that several callers share is called torn because it
+    raised.
+    """
     torn = found.get(TORN)
-    return (
-        torn is not None
-        and torn.scene.get("sharing") == Sharing.SHARED
-        and " raised " in torn.problem.summary
-    )
+    if torn is None or torn.scene.get("sharing") != Sharing.SHARED:
+        return False
+    events = torn.problem.events
+    return any(event.operation.kind.reads and not event.returned for event in events)
 
 
 def implied_by(found: Mapping[str, ShownProblem]) -> set[str]:

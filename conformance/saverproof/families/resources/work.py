@@ -43,6 +43,14 @@ class Puts(Work):
     def once(self, number: int) -> None:
         chain = Chain(self.saver, f"passing-{number:08}")
         chain.step()
+        self.saver.delete_thread(chain.thread)
+
+
+class PutsAgain(Work):
+    """put of the same checkpoint twice, a question and an empty batch"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, f"twice-{number:08}")
         given = chain.arguments(text="put twice")
         chain.configs += [self.saver.put(*given), self.saver.put(*given)]
         chain.write("__interrupt__", "a question")
@@ -60,6 +68,13 @@ class Gets(Work):
 
 class Listings(Work):
     """list"""
+
+    def once(self, number: int) -> None:
+        list(self.saver.list(self.kept.place, limit=5))
+
+
+class Searches(Work):
+    """list with a filter, before a checkpoint"""
 
     def once(self, number: int) -> None:
         before, chosen = self.kept.configs[-1], {"source": "loop"}
@@ -191,8 +206,10 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
         work.__name__: work
         for work in (
             Puts,
+            PutsAgain,
             Gets,
             Listings,
+            Searches,
             LeftListings,
             DeltaHistories,
             Copies,
@@ -212,6 +229,7 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
 NEEDS: Mapping[type[Work], frozenset[str]] = MappingProxyType(
     {
         Puts: frozenset({"delete_thread"}),
+        PutsAgain: frozenset({"delete_thread"}),
         Copies: frozenset({"copy_thread", "delete_thread"}),
         Prunes: frozenset({"prune"}),
         RunDeletions: frozenset({"delete_for_runs", "delete_thread"}),
