@@ -5,14 +5,12 @@ Families that measure growing stores use it.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator
-from contextlib import suppress
 from typing import Any
 
 from saverproof.process import heartbeat
 from saverproof.savers.execution.driver import ApiDriver
 from saverproof.savers.execution.store import Store
+from saverproof_faults import Event, Fault, Moment, Place, Plan, cancel_at
 
 COUNTS_NOTHING = frozenset(
     {
@@ -24,47 +22,13 @@ COUNTS_NOTHING = frozenset(
 """Packages that a call passes on its way to the saver. Their lines do not count as the saver's."""
 
 
-class CancelledCall:
-    """A call that is cancelled at one of its waits: ``left`` more are to come before it."""
-
-    def __init__(self, method: Callable[..., Any], arguments: Any, left: int) -> None:
-        self.call, self.left = self.called(method, arguments), left
-
-    async def called(self, method: Callable[..., Any], arguments: Any) -> None:
-        answer = method(*arguments)
-        if hasattr(answer, "__aiter__"):
-            async for _ in answer:
-                pass
-        else:
-            await answer
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        error: BaseException | None = None
-        while True:
-            try:
-                waited_for = self.call.throw(error) if error else self.call.send(None)
-            except StopIteration:
-                return
-            if self.left == 0:
-                # Its task is running: what it is about to wait for is cancelled.
-                task: Any = asyncio.current_task()
-                task.cancel()
-            self.left -= 1
-            try:
-                error = None
-                yield waited_for
-            except BaseException as raised:  # noqa: BLE001 - handed to the call
-                error = raised
-
-
-async def cancelled(method: Callable[..., Any], arguments: Any, waits: int) -> bool:
-    """Begin a call, and cancel it when it has waited so many times and waits again; return whether
-    it did.
-    """
-    call = CancelledCall(method, arguments, waits)
-    with suppress(asyncio.CancelledError, Exception):
-        await asyncio.ensure_future(call)
-    return call.left < 0
+async def awaited(answer: Any) -> None:
+    """Await the answer of an async method, or take all items of an async iterator."""
+    if hasattr(answer, "__aiter__"):
+        async for _ in answer:
+            pass
+    else:
+        await answer
 
 
 class AskedSaver:
@@ -115,14 +79,14 @@ class AskedSaver:
         heartbeat.beat(0)
         return self._driver.first_listed(config)
 
-    def cancel(self, operation: str, arguments: tuple[Any, ...], waits: int) -> bool:
-        """Call an operation of the async API, and cancel it when it has waited so many times and
-        waits again; return whether it did.
+    def cancel(self, operation: str, arguments: tuple[Any, ...], wait: int) -> bool:
+        """Call an operation of the async API, and cancel it at its ``wait``-th wait, counted from
+        1. Return whether it waited that often.
         """
         heartbeat.beat(0)
         method = getattr(self._driver.saver, f"a{operation}")
-        struck: bool = self._store.loop.run(cancelled(method, arguments, waits))
-        return struck
+        plan = Plan(Fault.CANCEL, Place(Event.AWAIT, wait, Moment.BEFORE))
+        return self._store.loop.run(cancel_at(lambda: awaited(method(*arguments)), plan)).fired
 
     def reopen(self) -> None:
         """Close the saver, and open it again."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from saverproof.contracts.tables.resources import FLAT
-from saverproof.families.asked_saver import CancelledCall, cancelled
+from saverproof.families.asked_saver import awaited
 from saverproof.families.chain import Chain
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import Leak
@@ -25,6 +25,7 @@ from saverproof.scripts.plain_calls import calling, source_of, with_saver
 from saverproof.scripts.script import complaint, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import first_to_complain
+from saverproof_faults.standalone.cancellation import passing
 
 _TRIED = 3
 """How many leaks are tried for a script."""
@@ -40,8 +41,14 @@ _COUNTERS: Mapping[str, str] = MappingProxyType(
     }
 )
 _CANCEL = """
-Awaited.cancel = lambda self, name, arguments, waits: run(
-    cancelled(getattr(self.saver, f"a{name}"), arguments, waits))
+async def cancelled(coroutine, wait):
+    steps = Steps(coroutine)
+    steps.last = wait
+    async def call(): await steps
+    await asyncio.gather(call(), return_exceptions=True)
+    return steps.steps >= wait
+Awaited.cancel = lambda self, name, arguments, wait: run(
+    cancelled(awaited(getattr(self.saver, f"a{name}")(*arguments)), wait))
 """
 
 
@@ -92,7 +99,8 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
 
 def _cancelling() -> list[str]:
     """Return the definitions by which an awaited call is cancelled."""
-    return [*source_of(CancelledCall), *source_of(cancelled), *_CANCEL.splitlines()]
+    steps = passing(before="self.steps == self.last")
+    return [*steps.splitlines(), *source_of(awaited), *_CANCEL.splitlines()]
 
 
 def _worked(leak: Leak, opening: Opening, api: str) -> list[str]:

@@ -142,13 +142,18 @@ class Failures(Work):
 
 
 class Cancelling(Work):
-    """A call that is cancelled at each of its waits in turn."""
+    """A call that is cancelled at each of its waits in turn.
 
-    waits = 0
+    The eighth wait is the last: calls of few statements wait seldom more often, and each wait has
+    to come often enough to be told from a pool that fills.
+    """
+
+    wait, last_wait = 1, 8
 
     def cancel(self, operation: str, *arguments: Any) -> None:
-        struck = self.saver.cancel(operation, arguments, self.waits)
-        self.waits = (self.waits + 1) % 8 if struck else 0
+        """Cancel a call of the async API at the next of its waits."""
+        struck = self.saver.cancel(operation, arguments, self.wait)
+        self.wait = self.wait % self.last_wait + 1 if struck else 1
 
 
 class Cancellations(Cancelling):
