@@ -218,6 +218,16 @@ def test_the_rest_holds_where_the_call_that_kills_is_of_one_contract(tmp_path: P
     assert told["lifecycle/reopen"] == told["lifecycle/setup-idempotent"] == "held"
 
 
+def test_what_kills_at_once_is_no_leak_and_fails_the_run_all_the_same(tmp_path: Path) -> None:
+    saver = DYING.replace("def delete_thread", "def delete_thread_in_a_namespace")
+    result, told = verdicts(Project(tmp_path), "resources", saver)
+    assert result.status == 1
+    assert told["resources/flat"] == "unknown"
+    assert "VIOLATED" not in result.output
+    assert "1 unsettled" in result.output
+    assert "list, left after its first item, done fewer than 22 times" in result.output
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("never", "contract", "level"),

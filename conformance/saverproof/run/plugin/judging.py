@@ -237,7 +237,10 @@ class Judge:
             trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
             return Judged(self._left(plan, gone.reason), trouble, gone.output)
         if not blame.contract:
-            return Judged(self._left(plan, f"{gone.reason}: {blame.why}"), output=gone.output)
+            left = self._left(plan, f"{gone.reason}: {blame.why}")
+            # It was seen that a call does not answer: nothing here says what is broken by that.
+            left = replace(left, hidden_by=dict.fromkeys(left.unknown, ()))
+            return Judged(left, output=gone.output)
         finding = Finding(
             contract=blame.contract,
             api=plan.api,
