@@ -225,7 +225,7 @@ def test_what_kills_at_once_is_no_leak_and_fails_the_run_all_the_same(tmp_path: 
     assert told["resources/flat"] == "unknown"
     assert "VIOLATED" not in result.output
     assert "1 unsettled" in result.output
-    assert "list, left after its first item, done fewer than 22 times" in result.output
+    assert "list, left after its first item, done fewer than 10 times" in result.output
 
 
 @pytest.mark.nightly

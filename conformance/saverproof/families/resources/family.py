@@ -22,11 +22,12 @@ from saverproof.families.resources.work import NEEDS, WORKS, Cancelling, Opening
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 
-_A_WHILE = 22
-"""Repetitions from which the end of a process is blamed on what they leave. What fewer of them lead
-to, cancelled and failed ones too, other families tell.
+_A_WHILE = Cancelling.last_wait + 2
+"""The repetitions after which the end of a process is blamed on what they leave. By then a call was
+cancelled at each of its waits, and a lock that it keeps has shown: other families tell that. The
+default pools of most drivers, of ten connections and more, are not exhausted before.
 """
-_SOON = f"done fewer than {_A_WHILE} times, which is too few to run out of anything"
+_SOON = f"done fewer than {_A_WHILE} times, which is too few to blame it on what stays"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class ResourcesJudging:
     _measured: list[ResourceMeasurement] = field(default_factory=list)
     _work: type[Work] = Work
     _repeated: int = 0
+    """How often the current work has been done."""
 
     def run(self) -> None:
         """Do every kind of work that the saver supports."""
