@@ -176,21 +176,18 @@ def test_a_flaw_that_two_plays_do_not_show_is_not_called_fixed(
 
 
 @pytest.mark.usefixtures("shared_harness")
-def test_a_copy_with_which_a_graph_was_refused_once_says_nothing(tmp_path: Path) -> None:
-    seen = seen_beside(OperationKind.COPY, "refuses_once", tmp_path)
+@pytest.mark.parametrize(
+    ("saver", "error"),
+    [("refuses_once", "ConnectionError('gone')"), ("refuses_reads", "TimeoutError")],
+)
+def test_a_copy_beside_which_a_graph_was_refused_a_call_says_nothing(
+    saver: str, error: str, tmp_path: Path
+) -> None:
+    seen = seen_beside(OperationKind.COPY, saver, tmp_path)
     assert seen.record.found == {}
     (note,) = seen.record.tally.notes
     assert "were refused a call" in note
-    assert "ConnectionError('gone')" in note
-
-
-@pytest.mark.usefixtures("shared_harness")
-def test_a_copy_beside_which_a_graph_could_not_read_says_nothing(tmp_path: Path) -> None:
-    seen = seen_beside(OperationKind.COPY, "refuses_reads", tmp_path)
-    assert seen.record.found == {}
-    (note,) = seen.record.tally.notes
-    assert "were refused a call" in note
-    assert "TimeoutError" in note
+    assert error in note
 
 
 @pytest.mark.usefixtures("shared_harness")
