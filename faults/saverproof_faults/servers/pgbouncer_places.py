@@ -76,11 +76,14 @@ class PgBouncer(Postgres):
         """
         try:
             console = connected(within(dsn, _CONSOLE), self.title)
-        except ServerUnavailable as refused:
-            if "does not exist" in str(refused):
-                raise ServerUnavailable(
-                    f"{self.title} at {where(dsn)}: found PostgreSQL itself, expected PgBouncer"
-                ) from None
+        except ServerUnavailable:
+            # No server has such a database, and a pooler shows it to its administrators alone.
+            with closing(connected(dsn, self.title)) as connection:
+                (session,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+                if session == connection.info.backend_pid:
+                    raise ServerUnavailable(
+                        f"{self.title} at {where(dsn)}: found PostgreSQL itself, expected PgBouncer"
+                    ) from None
             return
         with closing(console):
             settings = {row[0]: row[1] for row in console.execute("SHOW CONFIG").fetchall()}

@@ -6,7 +6,6 @@ if the saver were judged, it would break as many contracts as there are calls.
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,8 +18,10 @@ HINT = (
     "behind a pooler each transaction may get another session; expected that nothing is prepared "
     "(psycopg: prepare_threshold=None)"
 )
-_PREPARED = re.compile(r"prepared statement")
-"""What PostgreSQL names where a session lacks one, or has another client's of the same name."""
+_PREPARED = frozenset({"26000", "42P05"})
+"""PostgreSQL's SQLSTATEs for a session that lacks a prepared statement, or has another client's of
+the same name.
+"""
 TIMES = 32
 """How often each call is made: psycopg prepares a statement when a connection has executed it five
 times (``prepare_threshold``), within a transaction the next one fails, and pools of up to four
@@ -32,7 +33,8 @@ def is_of_a_prepared_statement(error: BaseException) -> bool:
     """Return whether an error is about a prepared statement that the session does not have."""
     seen: BaseException | None = error
     while seen is not None:
-        if _PREPARED.search(str(seen)):
+        # psycopg and asyncpg say "sqlstate", psycopg2 "pgcode".
+        if {getattr(seen, name, None) for name in ("sqlstate", "pgcode")} & _PREPARED:
             return True
         # A saver may raise an error of its own instead.
         seen = seen.__cause__ or seen.__context__
