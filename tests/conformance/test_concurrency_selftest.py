@@ -92,6 +92,8 @@ HELD_COPIES = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1,
 EXCEPT = {
     # Its callers hang where someone tidies up beside them.
     "prune-takes-locks-in-another-order": UPKEEP,
+    # Only beside a deletion of runs is a call refused.
+    "runs-deleted-outside-the-lock": UPKEEP,
     # No calls of a history are questions or answers of a graph.
     "prune-of-questions-by-what-was-newest": GRAPHS,
     "prune-writes-answers-anew": GRAPHS,
@@ -105,6 +107,7 @@ EXCEPT = {
     "read-under-its-own-lock": HELD,
     "file-read-twice": HELD,
     "filled-late": HELD,
+    "runs-deleted-in-anothers-transaction": HELD,
     "count-asked-for-too-late": HELD,
     "lease-not-looked-at": STOPPED,
     "copy-of-two-reads": HELD_COPIES,

@@ -270,3 +270,22 @@ def test_rounds_are_found_again_in_recorded_calls() -> None:
     # Without an ability there are no rounds for it.
     few = plan_of(Sharing.SHARED, 0, "0", frozenset({"delete_thread"}))
     assert {one.kind for one in few.rounds} == {OperationKind.DELETE, OperationKind.SETUP}
+
+
+def test_beside_a_deleted_run_another_one_is_refused_nothing_that_it_goes_on_with() -> None:
+    kind = OperationKind.DELETE_RUN
+    for at, broken in ((0, []), (1, [THREADS])):
+        # The first checkpoint goes on with one that is deleted, and may be refused; its writes may
+        # not.
+        played = Played(kind).kept(95, 98)
+        refused = replace(played.events[len(played.round.before) + at], error="cannot begin")
+        played.events[len(played.round.before) + at] = refused
+        assert played.broken() == broken
+        assert played.broken(shared=False) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_a_prune_may_raise_beside_callers_of_one_saver(kind: OperationKind) -> None:
+    played = Played(kind).kept(104, 112, "cannot begin")
+    assert played.broken() == ([] if kind.prunes else [THREADS])
+    assert played.broken(shared=False) == []

@@ -125,10 +125,13 @@ class SqliteReference(AsyncTwins, Reading):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         with self.database.writing():
-            rows = self._rows()
-            theirs = [r for r in rows if self._load_metadata(r.metadata).get("run_id") in run_ids]
-            for row in self._unneeded(theirs):
-                self._delete_row(row)
+            self._delete_runs(run_ids)
+
+    def _delete_runs(self, run_ids: Sequence[str]) -> None:
+        rows = self._rows()
+        theirs = [r for r in rows if self._load_metadata(r.metadata).get("run_id") in run_ids]
+        for row in self._unneeded(theirs):
+            self._delete_row(row)
 
     def _unneeded(self, doomed: CheckpointRows) -> CheckpointRows:
         """Those of these rows that the delta channels of no other checkpoint are rebuilt from."""

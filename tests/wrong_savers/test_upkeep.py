@@ -12,6 +12,10 @@ import pytest
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.outside_the_lock import (
+    RunsDeletedInAnothersTransaction,
+    RunsDeletedOutsideTheLock,
+)
 from tests.wrong_savers.scenes.failing import prepared
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import opening
@@ -245,3 +249,13 @@ def test_a_put_and_a_prune_take_two_locks_in_two_orders(tmp_path: Path) -> None:
     put, order[:] = order[:2], []
     probe.call("prune", ["a"])
     assert (put, order[:2]) == (["lock", "index"], ["index", "lock"])
+
+
+@pytest.mark.parametrize("saver", [RunsDeletedOutsideTheLock, RunsDeletedInAnothersTransaction])
+def test_runs_are_deleted_without_the_lock_that_others_take(saver: Any, tmp_path: Path) -> None:
+    for one, taken in ((getattr(saver, "saver", saver), []), (SqliteReference, ["lock"])):
+        probe = prepared(Probe(opening(one), tmp_path / one.__name__, "sync"))
+        order: list[str] = []
+        probe.saver.database.lock = Noted(probe.saver.database.lock, "lock", order)
+        probe.call("delete_for_runs", ["none"])
+        assert order == taken

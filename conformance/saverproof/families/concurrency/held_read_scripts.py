@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saverproof.families.concurrency.contract_ids import INSTANCES
+from saverproof.families.concurrency.contract_ids import INSTANCES, TORN
 from saverproof.families.concurrency.held_reading import CHANGES, STOPPED
 from saverproof.families.concurrency.holding import AWAIT, HoldPoint
 from saverproof.families.concurrency.reading_again import CHANGES as OF_ONE_SAVER
@@ -59,7 +59,7 @@ def held_read_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
     }
 
 
-def read_again_words(scene: Mapping[str, Any]) -> dict[str, Any]:
+def read_again_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
     """Return the words of a script for the repeated read, the change, and the place where the read
     is held.
     """
@@ -67,7 +67,10 @@ def read_again_words(scene: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "lists": scene["read"] == OperationKind.LIST,
         "by_id": scene["read"] == OperationKind.GET,
+        "torn": contract == TORN,
         "deletes": made.kind is OperationKind.DELETE,
+        "deletes_run": made.kind is OperationKind.DELETE_RUN,
+        "prunes": made.kind is OperationKind.PRUNE_ALL,
         "writes": made.kind is OperationKind.WRITES,
         "follows": bool(made.parent),
         "task": task_id(1),

@@ -35,8 +35,9 @@ from saverproof_faults.kill import Body, DiedBy, TrialResult
 
 SCENE, STOPPED = "held read", "stopped read"
 PLACE, NUMBER = FIRST_OF_ROUNDS, 1
+RUN = "a run that is over"
 BEFORE = (
-    Operation(OperationKind.PUT, PLACE, NUMBER, tag=TAGS_EACH),
+    Operation(OperationKind.PUT, PLACE, NUMBER, tag=TAGS_EACH, run=RUN),
     Operation(OperationKind.WRITES, PLACE, NUMBER, tag=TAGS_EACH + 1, task=100, count=3),
 )
 DELETED = Operation(OperationKind.DELETE, PLACE)

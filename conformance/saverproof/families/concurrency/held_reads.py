@@ -32,7 +32,7 @@ from saverproof.programs.steps.codec import decode, encode
 from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 
-_MOST_BLOCKED, _MOST_AFTER_THESE = 6, 1
+MOST_BLOCKED, _MOST_AFTER_THESE = 6, 1
 """The most places that are tried at which the change waits for the held read; the second number is
 for the changes after one that left places out. At each such place time passes and nothing is seen.
 """
@@ -146,7 +146,7 @@ class HeldTrial:
         free = self.free(found.places)
         told["free"] = encode(free)
         told["shut"] = encode(self.shut([one for one in found.places if one not in free]))
-        most_blocked = _MOST_BLOCKED
+        most_blocked = MOST_BLOCKED
         for change in self.each:
             told["each"].append(self.beside(change, free, most_blocked))
             if told["each"][-1]["left"]:
@@ -156,7 +156,7 @@ class HeldTrial:
         self,
         change: tuple[Operation, ...],
         places: list[HoldPoint],
-        most_blocked: int = _MOST_BLOCKED,
+        most_blocked: int = MOST_BLOCKED,
     ) -> dict[str, Any]:
         """Return what the read shows before, after and beside one change."""
         self.prepare()

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import concurrent.futures
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.families.concurrency.answering import ELSEWHERE
 from saverproof.families.concurrency.child import ScenePart
-from saverproof.families.concurrency.held_reads import HeldTrial
+from saverproof.families.concurrency.held_reads import MOST_BLOCKED, HeldTrial
 from saverproof.families.concurrency.holdable_reads import HoldableReads
 from saverproof.families.concurrency.holding import HoldPoint, Probing
-from saverproof.families.concurrency.records import Operation, TimedCall
+from saverproof.families.concurrency.records import (
+    PLACES_OF_A_ROUND,
+    Operation,
+    OperationKind,
+    TimedCall,
+)
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.programs.steps.codec import encode
 from saverproof_faults.kill import Acks
@@ -43,12 +48,42 @@ class RepeatedTrial(HeldTrial):
     """One read, and the changes that another caller of the same saver makes beside it."""
 
     def free(self, places: list[HoldPoint]) -> list[HoldPoint]:
-        """Return the places at which the other caller is answered."""
-        again = self.before[0]
-        probing = Probing(lambda: self.changes.begun(again))
+        """Return all places: which of them are free, each change has to find out."""
+        return places
+
+    def beside(
+        self,
+        change: tuple[Operation, ...],
+        places: list[HoldPoint],
+        most_blocked: int = MOST_BLOCKED,
+    ) -> dict[str, Any]:
+        """Return what the read shows before, after and beside one change."""
+        self.prepare()
+        return super().beside(change, self._answered(_harmless(change[0])), most_blocked)
+
+    def _answered(self, call: Operation) -> list[HoldPoint]:
+        """Return the places at which another caller's call is answered.
+
+        A lock that keeps a put out need not keep out a deletion, so each change is asked about with
+        a call of its own kind.
+        """
+        probing = Probing(lambda: self.changes.begun(call))
         self.alone(probing)
         probing.end()
         return [place for place, free in probing.free if free]
+
+
+def _harmless(change: Operation) -> Operation:
+    """Return a call like this one that leaves what is read where it is, so that the read comes to
+    all its places.
+    """
+    match change.kind:
+        case OperationKind.DELETE | OperationKind.PRUNE_ALL:
+            return replace(change, place=change.place + PLACES_OF_A_ROUND)
+        case OperationKind.DELETE_RUN:
+            return replace(change, run="a run that never was")
+        case _:
+            return change
 
 
 def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:

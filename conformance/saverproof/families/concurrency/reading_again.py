@@ -14,11 +14,11 @@ from saverproof.families.concurrency import held_reading, read_again
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import THREADS, TORN
 from saverproof.families.concurrency.held_reading import (
-    DELETED,
     NO_PLACE,
     NUMBER,
     PLACE,
     READS,
+    RUN,
     HeldOperation,
     in_words,
     not_over,
@@ -40,6 +40,8 @@ CHANGES = {
     "followed by another": (_NEXT,),
     "put again": held_reading.CHANGES["put again"],
     "deleted": held_reading.CHANGES["deleted"],
+    "deleted with its run": (Operation(OperationKind.DELETE_RUN, PLACE, run=RUN),),
+    "pruned away": (Operation(OperationKind.PRUNE_ALL, PLACE),),
 }
 """The changes that another caller makes, by their names in a scene."""
 
@@ -48,7 +50,12 @@ def read_beside_changes(bench: CallerBench, able: Able, record: SceneRecord, mos
     """Hold each kind of read at up to ``most`` places during each change, and read again, until a
     read shows an outdated state.
     """
-    hows = [how for how, made in CHANGES.items() if able.deletes or DELETED not in made]
+    removes = {
+        OperationKind.DELETE: able.deletes,
+        OperationKind.DELETE_RUN: able.deletes_runs,
+        OperationKind.PRUNE_ALL: able.prunes,
+    }
+    hows = [how for how, (made,) in CHANGES.items() if removes.get(made.kind, True)]
     for held in READS:
         for why in _hold(bench, able, record, held, hows, most):
             record.tally.note(why)

@@ -18,16 +18,23 @@ def moments(
     if it shows none of them, they are mixed.
     """
     checkpoints: dict[int, ShownTuple] = {}
+    runs: dict[int, str] = {}
     writes: dict[int, dict[int, tuple[str, ...]]] = {}
     for number, made in enumerate([*before, *change], 1):
         match made.kind:
             case OperationKind.PUT:
                 checkpoints[made.number] = ShownTuple(made.number, made.parts)
+                runs[made.number] = made.run
             case OperationKind.WRITES:
                 writes.setdefault(made.number, {}).setdefault(made.task, made.texts)
-            case OperationKind.DELETE:
+            case OperationKind.DELETE | OperationKind.PRUNE_ALL:
                 checkpoints.clear()
                 writes.clear()
+            case OperationKind.DELETE_RUN:
+                for one in [*checkpoints]:
+                    if runs[one] == made.run:
+                        del checkpoints[one]
+                        writes.pop(one, None)
         if number >= len(before):
             whole = [_with_writes(one, writes) for one in checkpoints.values()]
             yield _shown(read, whole)

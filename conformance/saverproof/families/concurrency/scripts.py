@@ -132,10 +132,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         words |= held_read_words(scene, name)
         imports = HELD_READ_IMPORTS
     if scene.get("scene") == READ_AGAIN:
-        if name == TORN:
-            # The answer of the held read is not compared; only what it left behind is asked for.
-            return ""
-        words |= read_again_words(scene)
+        words |= read_again_words(scene, name)
         imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")
     if scene.get("scene") in GRAPHS_SCENES:
         told = graph_words(scene, api)

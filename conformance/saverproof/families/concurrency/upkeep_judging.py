@@ -121,10 +121,35 @@ class _RoundJudging:
                 yield self._raised(event, TORN)
             elif shared and not event.returned:
                 yield self._raised(event, THREADS)
-        for event in self.run:
-            # What goes on with a thread that is deleted may be refused.
-            if shared and not event.returned and self.round.kind not in DELETING:
+        for event in self.run if shared else ():
+            if not event.returned and self._is_to_return(event):
                 yield self._raised(event, THREADS)
+        keeper = self.keeper
+        if (
+            shared
+            and keeper is not None
+            and not keeper.returned
+            and not keeper.operation.kind.prunes
+        ):
+            yield self._raised(keeper, THREADS)
+
+    def _is_to_return(self, event: TimedCall) -> bool:
+        """Return whether a call of the run may not be refused.
+
+        What goes on with a thread, or with a run, that is deleted may be. What goes on with a
+        checkpoint that its own run was told is stored may not.
+        """
+        if self.round.kind in WHOLE_THREADS:
+            return False
+        made = event.operation
+        needed = made.parent if made.kind is OperationKind.PUT else made.number
+        return self.round.kind is not OperationKind.DELETE_RUN or any(
+            other.returned
+            and other.ended < event.began
+            and other.operation.kind is OperationKind.PUT
+            and (other.operation.place, other.operation.number) == (made.place, needed)
+            for other in self.run
+        )
 
     # --- what is left ----------------------------------------------------------------------
 

@@ -110,6 +110,8 @@ class Able:
 
     history: bool = True
     deletes: bool = True
+    deletes_runs: bool = True
+    prunes: bool = True
 
     @property
     def known(self) -> tuple[int, ...]:
@@ -120,7 +122,12 @@ class Able:
 def able_of(capabilities: Iterable[str]) -> Able:
     """Return the abilities that histories may rely on, for a saver with these capabilities."""
     there = {*capabilities}
-    return Able("history" in there, "delete_thread" in there)
+    return Able(
+        "history" in there,
+        "delete_thread" in there,
+        "delete_for_runs" in there,
+        "prune" in there,
+    )
 
 
 def prologue(theme: WorkloadTheme, able: Able) -> tuple[Operation, ...]:
