@@ -7,7 +7,7 @@ from typing import Any
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
-from saverproof.judging.looks import Answer
+from saverproof.judging.looks import OwnAnswer
 from saverproof.judging.store_check import check_store
 from saverproof.programs.steps.definitions import OwnStep, Step
 from saverproof.scripts.complaints import guarded
@@ -60,4 +60,4 @@ def _show_own(writer: ScriptWriter, step: Step, difference: Difference) -> None:
     guarded(writer, lines, "no exception", getattr(observed, "error", None))
 
 
-_OWN = Answer(_show_own)
+_OWN = OwnAnswer(_show_own)

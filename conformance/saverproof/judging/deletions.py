@@ -12,7 +12,7 @@ from saverproof.judging.facts import Cause, Difference, Raised
 from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
-from saverproof.judging.looks import Answer, ById, InListing, WholeListing
+from saverproof.judging.looks import ById, InListing, OwnAnswer, WholeListing
 from saverproof.judging.run_deltas import may_have_deltas, needed_by_survivors
 from saverproof.judging.second_looks import (
     is_listed_by_limit,
@@ -54,7 +54,7 @@ def _show_input(
     compare(writer, "given", names, unequal(difference.expected, difference.observed))
 
 
-_INPUT = Answer(_show_input)
+_INPUT = OwnAnswer(_show_input)
 
 
 def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) -> None:
@@ -259,7 +259,7 @@ def _show_kept(writer: ScriptWriter, step: steps.Prune, difference: Difference) 
     compare(writer, f"[at for at in [{places}] if {found}]", "[]")
 
 
-_KEPT = Answer(_show_kept)
+_KEPT = OwnAnswer(_show_kept)
 
 
 def _any_deltas(context: Context, thread: str) -> bool:
@@ -328,4 +328,4 @@ def _show_rebuilt(writer: ScriptWriter, step: steps.Step, difference: Difference
     complain(writer, "any(observed[c] != expected[c] for c in channels if c not in stored)")
 
 
-_REBUILT = Answer(_show_rebuilt)
+_REBUILT = OwnAnswer(_show_rebuilt)

@@ -13,7 +13,7 @@ from saverproof.judging import facts
 from saverproof.judging.answers import field
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
-from saverproof.judging.looks import Answer, ById
+from saverproof.judging.looks import ById, OwnAnswer
 from saverproof.judging.made_values import made_of
 from saverproof.judging.pending_writes import as_shown
 from saverproof.judging.store_check import read_back
@@ -178,7 +178,7 @@ def _show_history(writer: ScriptWriter, step: DeltaHistory, difference: Differen
     compare(writer, delta_history(step, writer), walked, wrong)
 
 
-_HISTORY = Answer(_show_history)
+_HISTORY = OwnAnswer(_show_history)
 
 
 def walk_source(writer: ScriptWriter, config: str, channels: str) -> str:

@@ -9,7 +9,7 @@ from saverproof.judging import facts
 from saverproof.judging.answers import field, part, shown_id
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
-from saverproof.judging.looks import Answer
+from saverproof.judging.looks import OwnAnswer
 from saverproof.judging.store_check import known_numbers
 from saverproof.programs.model.records import Address
 from saverproof.programs.model.store import Model
@@ -146,4 +146,4 @@ def _show_input(writer: ScriptWriter, step: ListTuples, difference: Difference) 
     compare(writer, given, source, unequal(difference.expected, difference.observed))
 
 
-_INPUT = Answer(_show_input)
+_INPUT = OwnAnswer(_show_input)

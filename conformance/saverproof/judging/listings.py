@@ -12,7 +12,7 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Fact, FactLog, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import Listing, ask
-from saverproof.judging.looks import Answer, ById, InListing, WholeListing
+from saverproof.judging.looks import ById, InListing, OwnAnswer, WholeListing
 from saverproof.judging.second_looks import cause_of_missing, judge_refusal, refuses_nones
 from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
@@ -354,5 +354,5 @@ def _show_pages(writer: ScriptWriter, step: WalkPages, difference: Difference) -
     complain(writer, "sorted(observed, reverse=True) != expected")
 
 
-_SELECTION, _ORDER = Answer(_show_selection), Answer(_show_order)
-_LIMIT, _PAGES = Answer(_show_limit), Answer(_show_pages)
+_SELECTION, _ORDER = OwnAnswer(_show_selection), OwnAnswer(_show_order)
+_LIMIT, _PAGES = OwnAnswer(_show_limit), OwnAnswer(_show_pages)

@@ -174,7 +174,7 @@ ITSELF = Itself()
 
 
 @dataclass(slots=True)
-class Answer:
+class OwnAnswer:
     """A look that is the answer of the last step itself; ``write`` writes the step and the
     comparison.
     """

@@ -12,7 +12,7 @@ from saverproof.judging.answers import place
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Raised
-from saverproof.judging.looks import Answer
+from saverproof.judging.looks import OwnAnswer
 from saverproof.judging.store_check import check_store, touch
 from saverproof.programs.model import records
 from saverproof.programs.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
@@ -92,7 +92,7 @@ def _show_returned(writer: ScriptWriter, step: Put, difference: Difference) -> N
     compare(writer, "address(answer)", expected)
 
 
-_RETURNED = Answer(_show_returned)
+_RETURNED = OwnAnswer(_show_returned)
 
 
 def settle_refused(context: Context, address: Address) -> None:
@@ -170,8 +170,8 @@ def _show_version(writer: ScriptWriter, step: Put, condition: str) -> None:
     compare(writer, new, f"[{', '.join(dict.fromkeys(older))}]", wrong)
 
 
-_VERSION = Answer(lambda writer, step, _: _show_version(writer, step, "older < observed"))
-_VERSION_OF_OTHER_TYPE = Answer(
+_VERSION = OwnAnswer(lambda writer, step, _: _show_version(writer, step, "older < observed"))
+_VERSION_OF_OTHER_TYPE = OwnAnswer(
     lambda writer, step, _: _show_version(
         writer, step, "isinstance(older, str) is isinstance(observed, str) and older < observed"
     )
@@ -204,7 +204,7 @@ def _show_input(writer: ScriptWriter, step: Put | PutWrites, difference: Differe
     compare(writer, f"given_{name}", sources[name], wrong)
 
 
-_INPUT = Answer(_show_input)
+_INPUT = OwnAnswer(_show_input)
 
 
 def _unchanged(before: Any, after: Any) -> bool:

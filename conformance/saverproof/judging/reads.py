@@ -13,7 +13,7 @@ from saverproof.judging.answers import field
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, FactLog, Raised
-from saverproof.judging.looks import Answer, Asked
+from saverproof.judging.looks import Asked, OwnAnswer
 from saverproof.judging.puts import spoil
 from saverproof.judging.second_looks import plainer_reads
 from saverproof.judging.store_check import judge_latest, judge_read, read_back
@@ -85,7 +85,7 @@ def _show_input(writer: ScriptWriter, step: GetTuple, difference: Difference) ->
     complain(writer, unequal(difference.expected, difference.observed))
 
 
-_FORM, _INPUT = Answer(_show_form), Answer(_show_input)
+_FORM, _INPUT = OwnAnswer(_show_form), OwnAnswer(_show_input)
 
 
 def alike(left: Any, right: Any) -> bool:

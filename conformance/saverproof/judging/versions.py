@@ -12,7 +12,7 @@ from unittest import mock
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
-from saverproof.judging.looks import Answer
+from saverproof.judging.looks import OwnAnswer
 from saverproof.programs.steps.definitions import NextVersions
 from saverproof.scripts.complaints import complain, guarded
 from saverproof.scripts.writer import ScriptWriter
@@ -58,7 +58,7 @@ def _show_row(writer: ScriptWriter, step: NextVersions, difference: Difference) 
     complain(writer, "observed != expected")
 
 
-_ROW = Answer(_show_row)
+_ROW = OwnAnswer(_show_row)
 
 
 @contextmanager

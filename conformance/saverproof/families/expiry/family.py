@@ -12,7 +12,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.tables.expiry import TABLE, USED_THREADS_STAY, WHOLE_OR_NOT_AT_ALL
 from saverproof.errors import SaverproofError
 from saverproof.families.checks import CheckContext, CheckFamily, Disagreement
-from saverproof.families.expiry.thread import OTHER_TASK, StoredCheckpoint, Thread, id_of, words
+from saverproof.families.expiry.thread import OTHER_TASK, ExpiringCheckpoint, Thread, id_of, words
 
 PART = 0.6
 """The share of the time that passes at once: what is used in between is not due after two of them,
@@ -82,7 +82,7 @@ def _require_expiry(thread: Thread) -> None:
         raise NothingExpiresError("after three times its time a thread is still shown")
 
 
-def _question_and_answer(thread: Thread) -> StoredCheckpoint:
+def _question_and_answer(thread: Thread) -> ExpiringCheckpoint:
     kept = thread.put(question="send it?")
     thread.write("answer", "yes")
     return kept
@@ -141,7 +141,7 @@ def _rest_of_a_subgraph_after_a_write(thread: Thread) -> None:
     _judge_with_subgraph(thread, kept, below)
 
 
-def _waits_in_a_subgraph(thread: Thread) -> tuple[StoredCheckpoint, StoredCheckpoint]:
+def _waits_in_a_subgraph(thread: Thread) -> tuple[ExpiringCheckpoint, ExpiringCheckpoint]:
     return thread.put(question="send it?"), thread.put(SUBGRAPH, draft="Dear Ada")
 
 
@@ -259,7 +259,7 @@ STAYING = (
 )
 
 
-def _judge_whole(thread: Thread, kept: StoredCheckpoint) -> None:
+def _judge_whole(thread: Thread, kept: ExpiringCheckpoint) -> None:
     """Read a checkpoint in every way, and compare each tuple that is shown with what was put.
 
     A read that shows nothing is not judged: the checkpoint may have expired as a whole.
@@ -286,13 +286,15 @@ def _judge_whole(thread: Thread, kept: StoredCheckpoint) -> None:
         )
 
 
-def _judge_with_subgraph(thread: Thread, kept: StoredCheckpoint, below: StoredCheckpoint) -> None:
+def _judge_with_subgraph(
+    thread: Thread, kept: ExpiringCheckpoint, below: ExpiringCheckpoint
+) -> None:
     _judge_whole(thread, kept)
     if thread.read() is not None:
         _judge_there(thread, below, SUBGRAPH, "a checkpoint is shown, and its subgraph's is gone")
 
 
-def _judge_there(thread: Thread, kept: StoredCheckpoint, ns: str, otherwise: str) -> None:
+def _judge_there(thread: Thread, kept: ExpiringCheckpoint, ns: str, otherwise: str) -> None:
     shown = thread.read(ns)
     if shown is None:
         thread.context.differed(otherwise, expected=f"checkpoint {kept.values}", observed="None")

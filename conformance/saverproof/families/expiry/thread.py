@@ -17,7 +17,7 @@ AT = "2026-01-01T00:00:00+00:00"
 
 
 @dataclass(slots=True)
-class StoredCheckpoint:
+class ExpiringCheckpoint:
     """A checkpoint that was put, and its pending writes."""
 
     config: dict[str, Any]
@@ -49,7 +49,7 @@ class Thread:
         self.expiry = expiry
         self.short = name
         self.name = f"{context.store.workspace.name}-{name}"
-        self.latest: dict[str, StoredCheckpoint] = {}
+        self.latest: dict[str, ExpiringCheckpoint] = {}
         self._versions: dict[str, dict[str, Any]] = {}
 
     def beside(self) -> Thread:
@@ -63,10 +63,10 @@ class Thread:
         self.context.call_as(words, "copy_thread", self.name, copy.name)
         kept = self.latest[ns]
         address = copy.address(ns, kept.id)
-        copy.latest[ns] = StoredCheckpoint(address, kept.values, kept.writes)
+        copy.latest[ns] = ExpiringCheckpoint(address, kept.values, kept.writes)
         return copy
 
-    def put(self, ns: str = "", *, delta: str = "", **changed: Any) -> StoredCheckpoint:
+    def put(self, ns: str = "", *, delta: str = "", **changed: Any) -> ExpiringCheckpoint:
         """Put a checkpoint in which these channels change, and the others stay as they are.
 
         The channel ``delta`` has a new version, and no value: it is rebuilt from writes.
@@ -94,7 +94,7 @@ class Thread:
         words = self._words("put", ns, *told)
         self.context.call_as(words, "put", config, checkpoint, metadata, new)
         self._versions[ns] = versions | new
-        self.latest[ns] = StoredCheckpoint(self.address(ns, checkpoint_id), values)
+        self.latest[ns] = ExpiringCheckpoint(self.address(ns, checkpoint_id), values)
         return self.latest[ns]
 
     def write(self, channel: str, value: Any, task: str = TASK, ns: str = "") -> None:
@@ -104,7 +104,7 @@ class Thread:
         self.context.call_as(words, "put_writes", kept.config, batch, task)
         kept.writes.append((channel, value))
 
-    def history(self, kept: StoredCheckpoint, channel: str) -> list[Any]:
+    def history(self, kept: ExpiringCheckpoint, channel: str) -> list[Any]:
         """Return the values of the writes from which a checkpoint's delta channel is rebuilt."""
         words = self._words("get_delta_channel_history", "", channel)
         asked = {"config": kept.config, "channels": [channel]}
@@ -121,12 +121,12 @@ class Thread:
         """Return what is shown as the newest checkpoint; None if it has expired."""
         return self.context.call_as(self._words("get_tuple", ns), "get_tuple", self.address(ns))
 
-    def by_id(self, kept: StoredCheckpoint) -> Any:
+    def by_id(self, kept: ExpiringCheckpoint) -> Any:
         """Return what is shown of a checkpoint by its id; None if it has expired."""
         words = self._words("get_tuple", "", "by its id")
         return self.context.call_as(words, "get_tuple", kept.config)
 
-    def listed(self, kept: StoredCheckpoint) -> Any:
+    def listed(self, kept: ExpiringCheckpoint) -> Any:
         """Return what a listing of the thread shows of a checkpoint; None if it has expired."""
         self.context.steps.append(self._words("list", ""))
         shown = self.context.store.drivers[0].list_tuples(self.address(""), {})

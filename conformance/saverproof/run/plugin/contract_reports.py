@@ -29,7 +29,7 @@ class Crash:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailureText:
     """The reason why a contract failed: one line on the terminal, where the details come last.
 
     As text, which JUnit XML and other plugins use, it has all details.
@@ -104,7 +104,7 @@ def _result(
     """
     entry = stale.get(contract["id"])
     if entry is not None and entry["severity"] == "error":
-        return "failed", Failure(entry["message"], entry["message"]), None
+        return "failed", FailureText(entry["message"], entry["message"]), None
     verdict, must = contract["verdict"], contract["level"] == "must"
     if verdict == "held":
         return "passed", None, None
@@ -128,10 +128,10 @@ def _excuse(contract: Said, *, must: bool) -> str | None:
     return None if left else "as in the baseline"
 
 
-def _failure(contract: Said, item: Said, run: Run) -> Failure:
+def _failure(contract: Said, item: Said, run: Run) -> FailureText:
     found = [one for one in _failing(item["findings"]) if one["contract"] == contract["id"]]
     lines = [line for one in found for line in finding_lines(one, item["saver"], run)]
-    return Failure(found[0]["summary"], "\n".join(lines))
+    return FailureText(found[0]["summary"], "\n".join(lines))
 
 
 def _failing(findings: Sequence[Said]) -> list[Said]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from saverproof.run.plugin.contract_reports import Failure
+from saverproof.run.plugin.contract_reports import FailureText
 from saverproof.run.plugin.failures import finding_lines, unsettled_lines
 from saverproof.run.plugin.run import Run
 from saverproof_reports.families import with_verdict
@@ -22,22 +22,22 @@ Judged = Mapping[str, Any]
 
 def late_failures(
     judged: Judged, ran: Collection[str], run: Run, *, strict: bool
-) -> Iterator[tuple[str, Failure]]:
+) -> Iterator[tuple[str, FailureText]]:
     """Yield the contracts of one saver that fail although no item failed for them, and why.
 
     ``judged`` is the saver in the report, and ``ran`` are the families that were judged.
     """
     for contract in failing(judged):
         summary, lines = heading([contract]), unsettled_lines(contract["unsettled"])
-        yield contract["id"], Failure(f"unsettled: {summary}", "\n".join([summary, *lines]))
+        yield contract["id"], FailureText(f"unsettled: {summary}", "\n".join([summary, *lines]))
     yield from _seen_by_others(judged, run)
     if strict:
         for contract in undecided(judged, ran, run):
             why = f"{contract['verdict']}: {contract['reason']}"
-            yield contract["id"], Failure(one_line(why), why)
+            yield contract["id"], FailureText(one_line(why), why)
 
 
-def _seen_by_others(judged: Judged, run: Run) -> Iterator[tuple[str, Failure]]:
+def _seen_by_others(judged: Judged, run: Run) -> Iterator[tuple[str, FailureText]]:
     """Yield the contracts that only the programs of other families broke."""
     for contract in with_verdict(judged, "violated"):
         found = [
@@ -48,7 +48,7 @@ def _seen_by_others(judged: Judged, run: Run) -> Iterator[tuple[str, Failure]]:
         if contract["level"] == "must" and found:
             name = judged["saver"]["name"]
             lines = [line for one in found for line in finding_lines(one, name, run)]
-            yield contract["id"], Failure(found[0]["summary"], "\n".join(lines))
+            yield contract["id"], FailureText(found[0]["summary"], "\n".join(lines))
 
 
 def undecided(judged: Judged, ran: Collection[str], run: Run) -> list[Judged]:
