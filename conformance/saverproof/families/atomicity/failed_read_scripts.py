@@ -73,12 +73,15 @@ def _lines(
     """
     asked = _asked(writer, read.step)
     answer = f"found = {asked}"
-    coroutine = asked.removeprefix("await ")
-    reading = [line.format(call=answer, coroutine=coroutine) for line in fault.call]
+    reading = [line.format(call=answer, coroutine="read()") for line in fault.call]
+    # What is cancelled runs in a task of its own.
+    cancelled = any("{coroutine}" in line for line in fault.call)
+    task = ["async def read():", "    nonlocal found", f"    {answer}"] if cancelled else []
     return opening.opened(
         [
             *(line for step in read.start for line in lines_of(step, writer)),
             f"stored = found = {asked}",
+            *task,
             *fault.before,
             "with contextlib.suppress(Exception):",
             *indented(reading),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saverproof.contracts.registry import contract
+from saverproof.families.atomicity import cancelled_read_scripts
 from saverproof.families.atomicity.random_programs import OUTAGES
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.record import Found
@@ -136,6 +137,8 @@ def _script_of_random(
         return ""
     if any(injection.killed for injection in violation.faults.values()):
         return kill_reproducer(target, violation, plan.api, own)
+    if text := cancelled_read_scripts.reproducer(target, violation, plan.api):
+        return text
     database = next(iter(violation.databases), "")
     faults = {
         at: list(faults_anywhere(injection, shown.places[at], database))

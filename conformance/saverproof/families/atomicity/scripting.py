@@ -125,7 +125,9 @@ class _Body:
         first += [*ready, *noted]
         first += [*fault.before, *operation, *fault.after]
         if used:
-            return self._opened([*first, *_working(self._in_time(self._used(listing)))])
+            seen = self._used(listing)
+            seen = answered_in_time(seen) if contract == CANCELLED else seen
+            return self._opened([*first, *working(seen)])
         if outcome in ("late", "stuck"):
             first += other_thread(self.writer)
         then = [f"after = {listing}"]
@@ -133,7 +135,7 @@ class _Body:
         if fault.raises:
             wrong = f"{'not failed' if contract == SILENT else 'failed'} and {wrong}"
         if contract == CANCELLED or (fault.may_store and contract != SILENT):
-            then = [*(_working(then) if fault.may_store else then), call, f"whole = {listing}"]
+            then = [*(working(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
         then += _complaint(wrong)
         # A saver that keeps nothing shows nothing to another one, whether it is right or wrong.
@@ -155,7 +157,7 @@ class _Body:
             "with contextlib.suppress(Exception):",
             *indented(self._opened([*([setup] if setup else []), listing])),
             *self.fault.after,
-            *(_working(self._opened(self._used(listing))) if unusable else self._opened(then)),
+            *(working(self._opened(self._used(listing))) if unusable else self._opened(then)),
         ]
 
     def _opened(self, lines: list[str]) -> list[str]:
@@ -172,12 +174,6 @@ class _Body:
         seen = [*other, listing] if self.verdict.contract == CANCELLED else [listing, *other]
         return [*seen, *other_thread(self.writer)]
 
-    def _in_time(self, lines: list[str]) -> list[str]:
-        """Return the lines, within a time-out where they await a saver that may hang."""
-        if self.verdict.contract != CANCELLED:
-            return lines
-        return [f"async with asyncio.timeout({_ANSWERS_WITHIN_S}):", *indented(lines)]
-
 
 class _BodyOverAllThreads(_Body):
     """Lines of a script that lists all threads at once."""
@@ -186,7 +182,12 @@ class _BodyOverAllThreads(_Body):
         return self.writer.listing("None")
 
 
-def _working(lines: list[str]) -> list[str]:
+def answered_in_time(lines: list[str]) -> list[str]:
+    """Return the lines within a time-out: they await a saver that may hang."""
+    return [f"async with asyncio.timeout({_ANSWERS_WITHIN_S}):", *indented(lines)]
+
+
+def working(lines: list[str]) -> list[str]:
     """Return lines that complain if these lines raise."""
     failed = f"    {complaint('no error', '{error!r}')} from error"
     return ["try:", *indented(lines), "except Exception as error:", failed]
