@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import apsw
+from tests.conformance.locked_savers import BusyIsNotFound, WaitsForAWhile
+from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import of_class, plan_for
 from tests.reference.sqlite import SqliteReference
-from tests.right_savers.apsw_connection import ApswConnection, ApswDatabase
+from tests.right_savers.apsw_connection import ApswConnection
 from tests.wrong_savers.failed_reads import ErrorIsNotFound
 
 from saverproof.families.answer import Status
@@ -22,6 +23,7 @@ from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
+from saverproof.scripts.script import LONGEST
 
 GET = ["put", "put_writes", "get_tuple"]
 RAISE = "atomicity/failed-reads-raise"
@@ -89,32 +91,25 @@ def test_a_read_that_hides_its_failure_is_accused_wherever_the_store_is(tmp_path
     assert finding.contract == RAISE
 
 
-class LockedByOthers(ApswDatabase):
-    """Through APSW, so that nothing in this process can refuse it a lock. Readers wait in vain."""
-
-    journal_mode = "DELETE"
-    busy_timeout_s = 0.1
-
-
-class WaitsForAWhile(SqliteReference):
-    database_class = LockedByOthers
-
-
-class BusyIsNotFound(WaitsForAWhile):
-    def get_tuple(self, config: Any) -> Any:
-        try:
-            return super().get_tuple(config)
-        except apsw.BusyError:
-            return None
+OPENING = """
+from tests.conformance.locked_savers import BusyIsNotFound
+from contextlib import closing
+from pathlib import Path
+closing(BusyIsNotFound.at(Path(path)))
+"""
 
 
 def test_a_file_that_another_process_keeps_for_itself_is_not_an_empty_one(tmp_path: Path) -> None:
     assert not tally_of(of_class(WaitsForAWhile), tmp_path).findings
     # In WAL mode no reader is kept out, and nothing else that it asks can be refused.
     assert not tally_of(of_class(ApswConnection), tmp_path).checked[RAISE]
-    (finding,) = tally_of(of_class(BusyIsNotFound), tmp_path).findings
+    (finding,) = tally_of(of_class(BusyIsNotFound, opening=OPENING), tmp_path).findings
     assert finding.contract == RAISE
     assert "another process keeps everybody out" in finding.steps[-2]
+    script = finding.reproducer
+    assert 0 < script.count("\n") <= LONGEST
+    right = script.replace(BusyIsNotFound.__name__, WaitsForAWhile.__name__)
+    assert [ended(text, tmp_path)[0] for text in (script, right)] == [1, 0]
     plan = plan_for(tmp_path, "sync", GET)
     for saver, expected in ((BusyIsNotFound, Status.FAILING), (WaitsForAWhile, Status.FIXED)):
         assert replay(plan, of_class(saver), RAISE, finding.program).status is expected

@@ -32,11 +32,14 @@ second.
 class FailedRead:
     """A read after a program, the places that it passes without a fault, the cancellations that
     can strike it, and the files that are databases.
+
+    ``files`` are those that only another process may open: the saver may have an SQLite of its own.
     """
 
     start: Program
     step: Step
     databases: tuple[str, ...]
+    files: tuple[str, ...] = ()
     places: Places = field(default_factory=Places)
     cancellations: tuple[Plan, ...] = ()
 
@@ -47,7 +50,8 @@ def reproducer(target: Target, read: FailedRead, injection: Injection, api: str)
     if opening is None:
         return ""
     contract = atomicity.FAILED_READS_RAISE
-    database = next(iter(read.databases), "")
+    files = read.files if injection.locked_out else read.databases
+    database = next(iter(files), "")
     texts: list[str] = []
     for fault in faults_anywhere(injection, read.places, database):
         calls = CallSource(api, opening.managed)

@@ -134,7 +134,7 @@ class FailedReads:
         is tried so rarely because it takes as long as the saver waits.
         """
         operation = sweep.scenario.operation
-        if not (self.locks and sweep.in_files) or operation in self._locked_out:
+        if not (self.locks and sweep.read.files) or operation in self._locked_out:
             return []
         self._locked_out.add(operation)
         return [Injection(locked_out=True)]

@@ -136,8 +136,6 @@ class ReadSweep:
     injections: list[Injection]
     silences: list[Injection]
     """Messages that are never answered, which takes as long as the saver waits."""
-    in_files: bool
-    """True if the store has SQLite files."""
 
     @classmethod
     def of(cls, bench: FaultBench, scenario: ReadScenario, stack: ExitStack) -> ReadSweep:
@@ -149,7 +147,9 @@ class ReadSweep:
         """
         store = stack.enter_context(prepared(scenario, bench))
         trial = ReadTrial(bench, scenario, store, TrialObservation())
-        read = FailedRead(scenario.start, scenario.step, store.databases)
+        found_files = () if store.folder is None else sqlite_files(store.folder)
+        files = tuple(path.relative_to(str(store.folder)).as_posix() for path in found_files)
+        read = FailedRead(scenario.start, scenario.step, store.databases, files)
 
         def counted(_: FaultTrial) -> None:
             where = (trial.workspace.path.name, store.databases)
@@ -171,10 +171,7 @@ class ReadSweep:
         # A saver that asks again gets the same error again.
         onwards = [each for each in lasting(once, ()) if goes_on(each)]
         silences = [each for each in found if each.name == Fault.SILENCE]
-        in_files = store.folder is not None and any(sqlite_files(store.folder))
-        return cls(
-            bench, scenario, store, trial.answered, read, [*once, *onwards], silences, in_files
-        )
+        return cls(bench, scenario, store, trial.answered, read, [*once, *onwards], silences)
 
     def answer_under(self, injection: Injection) -> ReadAnswer:
         """Read under a fault, and return the answer.

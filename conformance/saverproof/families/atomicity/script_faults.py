@@ -24,6 +24,7 @@ from saverproof.families.atomicity.script_faults_of_sqlite import (
     failing_commit,
     failing_io,
     failing_statement,
+    held_by_another,
     locked,
     path_of,
     row_trigger,
@@ -64,6 +65,8 @@ def _anywhere(injection: Injection, places: Places, database: str) -> Iterator[P
     plan = injection.plan
     if injection.value:
         yield _refusing(injection.value)
+    if injection.locked_out and database:
+        yield held_by_another(path_of(database))
     if plan is None or injection.also is not None:
         return
     if plan.fault is Fault.CANCEL:

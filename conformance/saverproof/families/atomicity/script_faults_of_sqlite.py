@@ -148,6 +148,27 @@ def locked(where: str) -> PlainFault:
     )
 
 
+def held_by_another(where: str) -> PlainFault:
+    """Return a fault in which another process has the database for itself, as during a backup."""
+    return PlainFault(
+        top=(
+            "HOLDS = (",
+            '    "import sqlite3, sys; other = sqlite3.connect(sys.argv[1]); "',
+            """    "other.execute('BEGIN EXCLUSIVE'); print('held', flush=True); \"""",
+            '    "sys.stdin.read()"',
+            ")",
+        ),
+        before=(
+            f"command = [sys.executable, '-c', HOLDS, {where}]",
+            "piped = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE)",
+            "other = subprocess.Popen(command, **piped)",
+            'assert other.stdout.readline(), "the other process cannot have it for itself"',
+        ),
+        after=("other.communicate()  # which ends it",),
+        uses_store=True,
+    )
+
+
 def failing_commit(plan: Plan, places: Places) -> PlainFault:
     """Return a fault by a connection that fails at one of its commits."""
     by_call = any(call.event is Event.COMMIT and call.sql == "commit()" for call in places.calls)
