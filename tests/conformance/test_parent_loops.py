@@ -5,23 +5,31 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import pytest
+from tests.conformance.looping_savers import (
+    AwaitsAThread,
+    GoesRoundInAPool,
+    GoesRoundInItsThread,
+    WaitsInAThread,
+)
+from tests.conformance.script_runs import ended
 from tests.wrong_savers.registry import opener
 
 from saverproof.families.machines.trials import Trials
+from saverproof.judging.facts import Difference
 from saverproof.judging.scenes import ParentLoop, parent_loop
+from saverproof.judging.session import Breach
 from saverproof.mistakes.delta_history import HistoryGoesRound, PruneGoesRound
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import CheckpointRow, ReferenceStore, Shelf
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
-from saverproof.scripts.statements import NoScriptError
-from saverproof.scripts.writer import ScriptWriter
+from saverproof.scripts import reproducer
+from saverproof.scripts.script import LONGEST
 
 ENDS = "delta-history/ends"
 HISTORY = "get_delta_channel_history"
@@ -65,37 +73,6 @@ class GivesUpAfterTenThousand(HistoryGoesRound):
 
     def _walk(self, shelf: Shelf, target: CheckpointRow) -> Iterator[CheckpointRow]:
         return islice(super()._walk(shelf, target), 10_000)
-
-
-class GoesRoundInItsThread(HistoryGoesRound):
-    """Wrong: the walk goes round in a thread that the saver starts for it."""
-
-    def get_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Any:
-        answer: list[Any] = []
-        ask = super().get_delta_channel_history
-        thread = threading.Thread(
-            target=lambda: answer.append(ask(config=config, channels=channels))
-        )
-        thread.start()
-        thread.join()
-        return answer[0]
-
-
-class GoesRoundInAPool(HistoryGoesRound):
-    """Wrong: the walk goes round in a thread of a pool that has stored the checkpoints before."""
-
-    def __init__(self, store: ReferenceStore | None = None, **named: Any) -> None:
-        super().__init__(store, **named)
-        self.pool = ThreadPoolExecutor(1)
-
-    def put(self, *arguments: Any) -> Any:
-        return self.pool.submit(super().put, *arguments).result()
-
-    def get_delta_channel_history(self, **named: Any) -> Any:
-        return self.pool.submit(super().get_delta_channel_history, **named).result()
-
-    def close(self) -> None:
-        self.pool.shutdown()
 
 
 class Waits(ReferenceSaver):
@@ -182,16 +159,48 @@ def test_a_saver_that_goes_round_is_told_by_its_lines(
 
 # Where a saver's own thread is ended.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("saver", [GoesRoundInItsThread, GoesRoundInAPool])
-def test_a_walk_in_a_thread_of_the_saver_has_no_script(
-    saver: Any, loop: EventLoop, tmp_path: Path
+@pytest.mark.parametrize(
+    ("saver", "api"),
+    [(GoesRoundInItsThread, "sync"), (GoesRoundInAPool, "sync"), (AwaitsAThread, "async")],
+)
+def test_a_script_counts_the_lines_of_the_savers_threads(
+    saver: Any, api: str, loop: EventLoop, tmp_path: Path
 ) -> None:
-    """It would not count the lines, and never end."""
-    trials = Trials(Target(name="threads", open=opener(saver)), tmp_path, loop, ("sync",))
-    (breach,) = trials.replay((ParentLoop(HISTORY),)).breaches
-    assert breach.difference.look is not None
-    with pytest.raises(NoScriptError):
-        breach.difference.look.show(cast(ScriptWriter, None), breach.step, breach.difference)
+    target = target_of(saver)
+    run = Trials(target, tmp_path, loop, (api,)).replay((ParentLoop(HISTORY),))
+    (breach,) = run.breaches
+    check(reproducer(target, run.program, breach, api, name=ENDS), saver, tmp_path)
+
+
+def test_a_script_of_what_hangs_in_a_pool_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its usual end Python would wait for the pool."""
+    monkeypatch.setattr(parent_loop, "PATIENCE_S", 1.0)
+    step = ParentLoop(HISTORY)
+    hang = Difference(parent_loop._HANG, None, f"{HISTORY} to end", "no answer", look=step)
+    breach = Breach(ENDS, hang, 1, step)
+    script = reproducer(target_of(WaitsInAThread), (step,), breach, "async", name=ENDS)
+    check(script, WaitsInAThread, tmp_path)
+
+
+def target_of(saver: Any) -> Target:
+    """A target that scripts open by the name of its class."""
+    opening = (
+        "from contextlib import nullcontext\n"
+        f"from tests.conformance.looping_savers import {saver.__name__}\n"
+        f"nullcontext({saver.__name__}())"
+    )
+    return Target(name="threads", open=opener(saver), opening=opening)
+
+
+def check(script: str, saver: Any, folder: Path) -> None:
+    """A short script complains of the saver, and of the right one it does not."""
+    assert 0 < script.count("\n") <= LONGEST
+    status, said = ended(script, folder)
+    assert (status, said.startswith(ENDS)) == (1, True)
+    right = script.replace(f"import {saver.__name__}", f"import ReferenceSaver as {saver.__name__}")
+    assert ended(right, folder) == (0, "")
 
 
 def test_what_has_hung_is_not_asked_again(

@@ -19,7 +19,7 @@ from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.saver_methods import SaverMethods, put_writes_of, saver_methods
-from saverproof.scripts.script import complaint, main, promise_of, script
+from saverproof.scripts.script import complaint, complaint_by_force, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, write_steps
 from saverproof.scripts.verification import complains, complains_alone
 from saverproof.scripts.writer import SECOND, ScriptWriter
@@ -82,8 +82,6 @@ def _shown(
     statement: str = "",
 ) -> str:
     promise = f"{name}: {statement}" if statement else promise_of(name, flaw.contract)
-    # A thread of this process would hang with the script.
-    shows = complains_alone if flaw.hangs else complains
     # The flaw may be in what a saver keeps of a read. Without reads, most scripts are shorter.
     for reads_between in (False, True):
         writer = ScriptWriter(calls, methods, reads_between=reads_between)
@@ -94,6 +92,8 @@ def _shown(
             # on a checkpoint that is not there any more.
             return ""
         text = _script(writer, opening, promise, target.name)
+        # A thread of this process would hang with the script.
+        shows = complains_alone if flaw.hangs or writer.alone else complains
         if shows(text, name):
             return text
     return ""
@@ -220,11 +220,9 @@ def _in_time(writer: ScriptWriter, lines: list[str]) -> list[str]:
     return [
         "called = []",
         *main(lines, coroutine=True)[:-1],
-        "worker = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)",
-        "worker.start()",
+        "(worker := threading.Thread(target=lambda: asyncio.run(main()), daemon=True)).start()",
         f"worker.join({writer.patience_s:g})",
-        "if not called:",
-        '    raise RuntimeError("the call was not made")',
+        'assert called, "the call was not made"',
         "if worker.is_alive():",
-        f"    {complaint('an answer or an exception', observed)}",
+        *indented(complaint_by_force("an answer or an exception", observed)),
     ]

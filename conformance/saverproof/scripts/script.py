@@ -92,7 +92,21 @@ def _docstring(promise: str) -> list[str]:
 
 def complaint(expected: str, observed: str) -> str:
     """Return the statement that ends a script; both arguments are parts of an f-string."""
-    return f'raise SystemExit(f"{{__doc__}}\\nexpected: {expected}\\nobserved: {observed}")'
+    return f'raise SystemExit(f"{_message(expected, observed)}")'
+
+
+def complaint_by_force(expected: str, observed: str) -> list[str]:
+    """Return the statements that end a script in which a thread hangs: Python would wait for it at
+    its end, if it belongs to a pool.
+    """
+    return [
+        f'sys.stderr.write(f"{_message(expected, observed)}\\n")',
+        "os._exit(1)  # at its usual end, Python waits for pools",
+    ]
+
+
+def _message(expected: str, observed: str) -> str:
+    return f"{{__doc__}}\\nexpected: {expected}\\nobserved: {observed}"
 
 
 def main(lines: Iterable[str], *, coroutine: bool) -> list[str]:

@@ -59,6 +59,10 @@ class ScriptWriter:
         """Seconds within which the script's coroutine must end, once it says that the call is
         made; 0 for no limit.
         """
+        self.alone = False
+        """True if the script may only be tried in a process of its own, in which threads are there
+        for it alone.
+        """
         self._minted = 0
         self._turn = 0
 

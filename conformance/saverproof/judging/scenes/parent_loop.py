@@ -24,15 +24,16 @@ from saverproof.process import heartbeat
 from saverproof.process.counted_lines import LineCount, TooManyLinesError
 from saverproof.process.standstill import ends
 from saverproof.programs.steps.definitions import Put, PutWrites, Step
+from saverproof.programs.steps.identifiers import task_id
 from saverproof.programs.values import Value
 from saverproof.savers.execution.calls import PutCall, address_config, read_config
 from saverproof.savers.execution.settled_calls import Calls, perform
 from saverproof.savers.execution.store import Store
 from saverproof.savers.execution.versions import versions_of
 from saverproof.savers.targets.event_loop import EventLoop
-from saverproof.scripts.formatting import indented
+from saverproof.scripts.helpers import MANY_LINES
 from saverproof.scripts.script import complaint
-from saverproof.scripts.statements import NoScriptError
+from saverproof.scripts.source import quoted
 from saverproof.scripts.writer import ScriptWriter
 
 T = TypeVar("T")
@@ -60,10 +61,6 @@ it would have seen each checkpoint of the loop a hundred times.
 AT_LEAST = 10_000
 """How many lines an operation may take in any case: to notice the loop and to report it takes some
 lines, once.
-"""
-_IN_SCRIPTS = 1_000_000
-"""How many lines a script allows for the operation. It compares with nothing, but no saver takes so
-many for a few rows.
 """
 PATIENCE_S = 5.0
 """Seconds without any progress after which an operation on a loop of parents counts as never
@@ -106,20 +103,16 @@ class _CountingLoop(EventLoop):
             return await coroutine
 
 
+@dataclass(frozen=True, slots=True)
 class _Elsewhere:
     """The look for a walk that goes round in a thread of the saver's own."""
 
+    scene: ParentLoop
+
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write nothing: a script counts the lines of its own threads, and would never end.
-
-        Raises:
-            NoScriptError: always.
-        """
-        del writer, last, difference
-        raise NoScriptError("the walk goes round in a thread of the saver's own")
-
-
-_ELSEWHERE = _Elsewhere()
+        """Write the scene, in which the lines of the saver's threads are counted."""
+        del last, difference
+        self.scene.write_counted(writer, in_threads=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +144,7 @@ class ParentLoop(Scene):
             course.lines.give_up()
         if course.lines.exceeded:
             observed = f"it goes on after {MANY} times the lines that it takes beside the loop"
-            look = _ELSEWHERE if course.lines.exceeded_elsewhere else self
+            look = _Elsewhere(self) if course.lines.exceeded_elsewhere else self
             log.differ(_ENDLESS, None, expected, observed, look=look)
         elif course.ended:
             context.facts.agree(self.contract)
@@ -209,9 +202,40 @@ class ParentLoop(Scene):
         """Write nothing: the scene is played in a workspace of its own."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        if difference.kind is not _HANG:
+            self.write_counted(writer, in_threads=False)
+            return
+        self._write_loop(writer)
+        writer.patience_s = PATIENCE_S
+        writer.say("called.append(True)", *self._asked(writer, "Exception"))
+
+    def write_counted(self, writer: ScriptWriter, *, in_threads: bool) -> None:
+        """Write the scene, and a complaint if the call runs too many lines. They are counted on the
+        script's own thread, or in all others.
+        """
+        # A sync call of a script that awaits is made in a thread as well.
+        elsewhere = in_threads or (writer.calls.in_coroutine and writer.calls.api == "sync")
+        writer.alone = elsewhere
+        writer.helpers |= {"watch", "watched_threads"} if elsewhere else {"watch"}
+        self._write_loop(writer)
+        end = complaint(f"{self.operation} to end", f"it goes on after {MANY_LINES:,} lines")
+        asked = self._asked(writer, "BaseException")
+        writer.say(
+            *(asked if elsewhere else ["sys.settrace(watch)", *asked, "sys.settrace(None)"]),
+            f"if next(lines) > {MANY_LINES:_}:",
+            f"    {end}",
+        )
+
+    def _asked(self, writer: ScriptWriter, error: str) -> list[str]:
+        """Return the lines that make the call, which may raise this error."""
+        call = writer.api_call(_api(writer), self.operation, *self._arguments)
+        return [f"with contextlib.suppress({error}):", f"    {call}"]
+
+    def _write_loop(self, writer: ScriptWriter) -> None:
+        """Write the puts whose parents are a loop."""
         writer.helpers |= {"config", "checkpoint"}
         writer.id(_LENGTH)
-        task, api = writer.task(1), "async" if writer.calls.api == "async" else "sync"
+        api = _api(writer)
         put = ("at", "checkpoint(n, {}, new, **old)", "said", "new")
         again = ("at", "checkpoint(1, {}, old)", "{}", "old")
         note, version = (
@@ -226,45 +250,10 @@ class ParentLoop(Scene):
             f'    said = {{"run_id": f"run {{n}}", {counters}}}',
             f"    {writer.api_call(api, 'put', *put)}",
             '    at, old = config("a", "", ID[n]), new',
-            f"    {writer.api_call(api, 'put_writes', 'at', note, task)}",
+            f"    {writer.api_call(api, 'put_writes', 'at', note, quoted(task_id(1)))}",
             "with contextlib.suppress(Exception):  # to refuse it is right",
             f"    {writer.api_call(api, 'put', *again)}",
         )
-        asked = writer.api_call(api, self.operation, *self._arguments)
-        if difference.kind is _HANG:
-            writer.patience_s = PATIENCE_S
-            writer.say(
-                "called.append(True)", "with contextlib.suppress(Exception):", f"    {asked}"
-            )
-            return
-        self._write_counted(writer, asked)
-
-    def _write_counted(self, writer: ScriptWriter, asked: str) -> None:
-        """Write the call into the script, so that the script complains if the call runs too many
-        lines.
-        """
-        end = complaint(f"{self.operation} to end", f"it goes on after {_IN_SCRIPTS:,} lines")
-        counted = [
-            "sys.settrace(watch)",
-            "with contextlib.suppress(Exception):",
-            f"    {asked}",
-            "sys.settrace(None)",
-        ]
-        writer.imports.add("from itertools import count")
-        writer.say(
-            "lines = count()",
-            "def watch(*_):",
-            f"    if next(lines) > {_IN_SCRIPTS:_}:",
-            f"        {end}",
-            "    return watch",
-        )
-        if asked.startswith("await asyncio.to_thread"):
-            # Lines are counted on the thread that they are run on.
-            plain = f"    saver.{self.operation}({', '.join(self._arguments)})"
-            counted[2] = plain
-            writer.say("def ask():", *indented(counted), "await asyncio.to_thread(ask)")
-        else:
-            writer.say(*counted)
 
     @property
     def _arguments(self) -> tuple[str, ...]:
@@ -277,6 +266,10 @@ class ParentLoop(Scene):
             case "delete_for_runs":
                 return (f'["run {_LENGTH - 1}"]',)
         return '"a"', '"b"'
+
+
+def _api(writer: ScriptWriter) -> str:
+    return "async" if writer.calls.api == "async" else "sync"
 
 
 def _last(thread: str) -> int:
