@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.faulty_savers import faulty
+from tests.conformance.reproducer_support import of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.conformance.test_atomicity import found, judged, plan_for
 from tests.nights import by_night
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import effort
+from saverproof.families.atomicity import effort, family
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.journal import blamed
 from saverproof.families.atomicity.replay import replay
+from saverproof.families.atomicity.scenarios import A_NEW_TASK
 from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.items import Finding, Outcome
 from saverproof.scripts.script import LONGEST
@@ -79,6 +81,19 @@ def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) 
     right = "from saverproof.mistakes.reference.saver import ReferenceSaver as InMemorySaver"
     memory = "from langgraph.checkpoint.memory import InMemorySaver"
     assert [ended(text, tmp_path)[0] for text in (script, script.replace(memory, right))] == [1, 0]
+
+
+def test_what_fails_after_the_call_has_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = dataclasses.replace(effort.EFFORTS["quick"], most=6, random_programs=0, meetings=0)
+    monkeypatch.setitem(effort.EFFORTS, "quick", few)
+    monkeypatch.setattr(family, "SCENARIOS", [A_NEW_TASK])
+    finding = only(judged(target_of("answers-first"), tmp_path, operations=TWO), "no-silent-loss")
+    assert finding.steps[-1] == "close the saver, still under the fault"
+    assert 0 < finding.reproducer.count("\n") <= LONGEST
+    assert ended(finding.reproducer, tmp_path)[0] == 1
+    assert ended(of_the_right_saver(finding.reproducer), tmp_path) == (0, "")
 
 
 @pytest.mark.usefixtures("random_programs_alone")

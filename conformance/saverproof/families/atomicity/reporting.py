@@ -70,7 +70,7 @@ def finding(
 def _at_length(target: Target, found: Found, api: str) -> str:
     """Return a long script of a trial for which there is no short one."""
     scenario, injection = found.sweep.scenario, found.injection
-    if injection is None or scenario.is_setup:
+    if injection is None or scenario.is_setup or scenario.closed:
         return ""
     database = next(iter(found.sweep.store.databases), "")
     faults = list(faults_anywhere(injection, found.sweep.counted.places, database))

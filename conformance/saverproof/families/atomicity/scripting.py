@@ -35,8 +35,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     """Return the source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
     scenario, injection = found.sweep.scenario, found.injection
-    # A script's faults end with the call, before its saver is closed.
-    if opening is None or injection is None or scenario.closed:
+    if opening is None or injection is None:
         return ""
     calls = CallSource(api, opening.managed)
     methods = saver_methods(target, (scenario.step,), calls)
@@ -100,17 +99,14 @@ class _Body:
         first = [line for step in self.scenario.start for line in lines_of(step, self.writer)]
         if self.scenario.is_setup:
             return self._opening_fails(first)
+        if self.scenario.closed:
+            return self._fails_later(first)
         return self._operation_fails(first)
 
     def _operation_fails(self, first: list[str]) -> list[str]:
         fault, contract, outcome = self.fault, self.verdict.contract, self.verdict.outcome
-        step = self.scenario.step
-        listing = self._listing(
-            step.target if isinstance(step, CopyThread) else self.scenario.threads[0]
-        )
-        *ready, call = lines_of(step, self.writer)
-        coroutine = call.removeprefix("await ")
-        operation = [line.format(call=call, coroutine=coroutine) for line in fault.call]
+        listing = self._changed()
+        ready, call, operation = self._operation()
         unusable = contract in (USABLE, LOST_CONNECTION)
         used = unusable or (contract == CANCELLED and outcome != "torn")
         # Work that a saver puts off until its first use must not fail instead of the operation.
@@ -141,6 +137,38 @@ class _Body:
         # A saver that keeps nothing shows nothing to another one, whether it is right or wrong.
         again = self.durable
         return [*self._opened(first), *self._opened(then)] if again else self._opened(first + then)
+
+    def _fails_later(self, first: list[str]) -> list[str]:
+        """Return lines that make the call and close the saver under the fault. What is told by
+        either is no loss.
+        """
+        listing = self._changed()
+        ready, _, operation = self._operation()
+        under = self._opened([*ready, f"before = {listing}", *self.fault.before, *operation])
+        return [
+            *(self._opened(first) if first else []),
+            "told = True",
+            "with contextlib.suppress(Exception):",
+            *indented([*under, "told = False"]),
+            *self.fault.after,
+            *self._opened([f"after = {listing}", *_complaint("not told and after == before")]),
+        ]
+
+    def _operation(self) -> tuple[list[str], str, list[str]]:
+        """Return the lines before the operation, its plain call, and its call under the fault."""
+        *ready, call = lines_of(self.scenario.step, self.writer)
+        coroutine = call.removeprefix("await ")
+        return (
+            ready,
+            call,
+            [line.format(call=call, coroutine=coroutine) for line in self.fault.call],
+        )
+
+    def _changed(self) -> str:
+        """Return the listing in which the operation shows."""
+        step = self.scenario.step
+        thread = step.target if isinstance(step, CopyThread) else self.scenario.threads[0]
+        return self._listing(thread)
 
     def _opening_fails(self, first: list[str]) -> list[str]:
         """Return lines that try in vain to open the saver. Before that they make the store, if it

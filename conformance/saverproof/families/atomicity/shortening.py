@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 
 from saverproof.errors import NoCleanRunError, OpeningError
@@ -48,7 +49,7 @@ def shortened(bench: FaultBench, found: Found, stack: ExitStack, budget: Budget)
     if injection is None or not budget.has_room(share=SHORTENED_WITHIN):
         return [found]
     shown: list[Found] = []
-    for smaller in SMALL:
+    for smaller in (replace(one, closed=scenario.closed) for one in SMALL):
         fewer = len(smaller.start) < len(scenario.start)
         if smaller.operation == scenario.operation and fewer:
             with suppress(NoCleanRunError, OpeningError):
