@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.conformance.upgrade_savers import Refusing, SetsUpNoMore
 from tests.conformance.upgrade_support import kept, release
 from tests.nights import through_the_day
 from tests.reference.sqlite import SqliteReference
@@ -101,26 +102,12 @@ def test_a_release_that_keeps_what_there_is_is_accused_of_nothing(
     assert outcome.checked.keys() == {one.id for one in contracts("upgrade")}
 
 
-class Refusing(SqliteReference):
-    """An old release that does not get along with a library of today."""
-
-    def put(self, *arguments: Any) -> Any:
-        raise AttributeError("no such attribute")
-
-
 def test_nothing_is_held_where_an_old_release_stores_nothing(releases: Installs) -> None:
     outcome = releases(SqliteReference, Refusing).judged()
     assert not outcome.checked
     assert not outcome.findings
     assert outcome.unexercised.keys() == {one.id for one in contracts("upgrade")}
     assert all("no such attribute" in why for why in outcome.unexercised.values())
-
-
-class SetsUpNoMore(Later):
-    """A saver that cannot be set up, on any store."""
-
-    def setup(self) -> None:
-        raise RuntimeError("is set up already")
 
 
 @pytest.mark.parametrize(

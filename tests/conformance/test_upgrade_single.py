@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from tests.conformance.test_upgrade import Releases
+from tests.conformance.upgrade_savers import (
+    ForgetsAnswers,
+    KeepsItsSerializer,
+    LenientByItsSerializer,
+    RefusesWhatAnotherSerializerStored,
+    TwoFlaws,
+)
 from tests.conformance.upgrade_support import kept
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.upgrades import (
@@ -17,14 +22,12 @@ from tests.wrong_savers.upgrades import (
     Later,
     OldAnswersStay,
     ReadsLeniently,
-    UndecodableIsNone,
 )
 
 from saverproof.families.answer import Status
 from saverproof.families.items import Outcome
 from saverproof.families.upgrade.judging import GRAPH_RESUMES, SETTINGS, STRICT_MSGPACK
 from saverproof.families.upgrade.replay import replay
-from saverproof.mistakes.reference.store import Blob
 
 Judged = Callable[..., tuple[Outcome, list[str]]]
 
@@ -43,36 +46,6 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
     return judge
 
 
-class RefusesWhatAnotherSerializerStored(Later):
-    """It stores with each value who made it, and reads it with nobody else."""
-
-    def _maker(self) -> str:
-        kind = self.serde.dumps_typed({})[0]
-        return f"{type(self.serde).__name__} {kind}"
-
-    def _dump(self, value: Any) -> Blob:
-        kind, data = super()._dump(value)
-        return f"{self._maker()} of {kind}", data
-
-    def _load(self, blob: Blob) -> Any:
-        maker, _, kind = blob[0].partition(" of ")
-        if kind and maker != self._maker():
-            raise ValueError(f"stored with {maker}, and this saver has {self._maker()}")
-        return super()._load((kind or maker, blob[1]))
-
-
-class KeepsItsSerializer(Later):
-    """It takes none but the one that it was made with."""
-
-    @property
-    def serde(self) -> Any:
-        return self.__dict__.get("_own") or BaseCheckpointSaver.serde
-
-    @serde.setter
-    def serde(self, given: Any) -> None:
-        self.__dict__.setdefault("_own", given)
-
-
 def test_a_saver_that_says_what_it_cannot_read_is_right(judged: Judged) -> None:
     outcome, _ = judged(SETTINGS, RefusesWhatAnotherSerializerStored)
     assert not outcome.findings
@@ -85,13 +58,6 @@ def test_a_change_that_never_comes_to_the_saver_is_told(judged: Judged) -> None:
     assert any(
         "encryption: the saver called no serializer that was given to it" in n for n in notes
     )
-
-
-class LenientByItsSerializer(Later):
-    """It has a serializer that builds every class, and goes by it."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, serde=JsonPlusSerializer(allowed_msgpack_modules=True))
 
 
 def test_a_saver_that_goes_by_its_own_serializer_is_right(judged: Judged) -> None:
@@ -120,10 +86,6 @@ def test_a_strict_read_is_played_again(
     assert replay(mended.plan, kept, STRICT_MSGPACK, found.program).status is Status.FIXED
 
 
-class TwoFlaws(CipherOfToday, UndecodableIsNone):
-    """Two ways to lose what was stored with another serializer."""
-
-
 def test_of_two_flaws_both_are_told(judged: Judged) -> None:
     outcome, notes = judged(SETTINGS, TwoFlaws)
     (found,) = outcome.findings
@@ -146,13 +108,6 @@ def test_a_change_is_played_again(
     assert replay(mended.plan, kept, SETTINGS, found.program).status is Status.FIXED
     with pytest.raises(ValueError, match=r"^change: found 'sideways', expected one of \['encry"):
         replay(plan, kept, SETTINGS, {**found.program, "change": "sideways"})
-
-
-class ForgetsAnswers(SqliteReference):
-    """An old release whose graphs do not go on under itself either."""
-
-    def _stored_writes(self, row: Any) -> Any:
-        return [one for one in super()._stored_writes(row) if one.channel != "__resume__"]
 
 
 def test_a_graph_that_does_not_go_on_anywhere_is_no_matter_of_updates(judged: Judged) -> None:

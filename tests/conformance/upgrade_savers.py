@@ -1,0 +1,78 @@
+"""Releases of savers for tests of updates.
+
+The processes of releases import this module, and with it nothing that only tests need.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.upgrades import CipherOfToday, Later, UndecodableIsNone
+
+from saverproof.mistakes.reference.store import Blob
+
+
+class Refusing(SqliteReference):
+    """An old release that does not get along with a library of today."""
+
+    def put(self, *arguments: Any) -> Any:
+        raise AttributeError("no such attribute")
+
+
+class SetsUpNoMore(Later):
+    """A saver that cannot be set up, on any store."""
+
+    def setup(self) -> None:
+        raise RuntimeError("is set up already")
+
+
+class RefusesWhatAnotherSerializerStored(Later):
+    """It stores with each value who made it, and reads it with nobody else."""
+
+    def _maker(self) -> str:
+        kind = self.serde.dumps_typed({})[0]
+        return f"{type(self.serde).__name__} {kind}"
+
+    def _dump(self, value: Any) -> Blob:
+        kind, data = super()._dump(value)
+        return f"{self._maker()} of {kind}", data
+
+    def _load(self, blob: Blob) -> Any:
+        maker, _, kind = blob[0].partition(" of ")
+        if kind and maker != self._maker():
+            raise ValueError(f"stored with {maker}, and this saver has {self._maker()}")
+        return super()._load((kind or maker, blob[1]))
+
+
+class KeepsItsSerializer(Later):
+    """It takes none but the one that it was made with."""
+
+    @property
+    def serde(self) -> Any:
+        return self.__dict__.get("_own") or BaseCheckpointSaver.serde
+
+    @serde.setter
+    def serde(self, given: Any) -> None:
+        self.__dict__.setdefault("_own", given)
+
+
+class LenientByItsSerializer(Later):
+    """It has a serializer that builds every class, and goes by it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, serde=JsonPlusSerializer(allowed_msgpack_modules=True))
+
+
+class TwoFlaws(CipherOfToday, UndecodableIsNone):
+    """Two ways to lose what was stored with another serializer."""
+
+
+class ForgetsAnswers(SqliteReference):
+    """An old release whose graphs do not go on under itself either."""
+
+    def _stored_writes(self, row: Any) -> Any:
+        return [one for one in super()._stored_writes(row) if one.channel != "__resume__"]
