@@ -46,7 +46,8 @@ def little(right: RightSaver, monkeypatch: pytest.MonkeyPatch) -> None:
     if EVERY_FAMILY:
         return
     judge_a_little(RIGHT.index(right), monkeypatch, lambda family: judged_in(family).index(right))
-    faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=100)
+    # A third of the quick profile: each of some twenty savers is failed at other places.
+    faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=50)
     monkeypatch.setitem(atomicity.EFFORTS, "quick", faults)
 
 
