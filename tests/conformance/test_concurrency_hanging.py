@@ -33,6 +33,7 @@ def test_callers_hang_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     for module in (history_judging, upkeep_scenes):
         monkeypatch.setattr(module, "play_at_once", played)
+    monkeypatch.setattr(upkeep_scenes, "cross", lambda *arguments: None)
     monkeypatch.setattr(HistoryJudging, "_rehearse", lambda judging: True)
     monkeypatch.setattr(UpkeepJudging, "rehearse", lambda judging: True)
     facts = facts_from(EVERY_OPERATION)

@@ -32,6 +32,7 @@ BY_NIGHT = {
     "prune-of-chains-by-what-was-newest",
     "prune-of-early-writes",
     "prune-takes-locks-in-another-order",
+    "copy-locks-threads-as-they-are-named",
 }
 """Wrong savers whose calls tasks make by night alone: another one of their contract is caught by
 tasks by day, and the code that is wrong is the one that threads run.
@@ -92,6 +93,8 @@ HELD_COPIES = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=1,
 EXCEPT = {
     # Its callers hang where someone tidies up beside them.
     "prune-takes-locks-in-another-order": UPKEEP,
+    # Two of its own kind hang, whatever else there is.
+    "copy-locks-threads-as-they-are-named": GRAPHS,
     # Only beside a deletion of runs is a call refused.
     "runs-deleted-outside-the-lock": UPKEEP,
     # No calls of a history are questions or answers of a graph.

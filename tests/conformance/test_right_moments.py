@@ -50,7 +50,7 @@ def test_each_call_of_a_change_makes_a_moment(
     assert [held_reading.in_words(one) for one in moments(read, BEFORE, change)] == shown
 
 
-OVER = {"standstill": False, "trouble": ""}
+OVER = {"standstill": None, "trouble": ""}
 
 
 class Played:
@@ -130,3 +130,16 @@ def test_what_is_right_at_last_has_left_nothing_behind(
     data = {"read": LATEST.kind, "change": "put again"}
     reading_again.again(bench, Able(), data, record, 1)
     assert record.found.keys() == accused
+
+
+def test_a_read_that_is_never_answered_beside_a_change_breaks_a_contract(tmp_path: Path) -> None:
+    bench: Any = Played(tmp_path, LATEST, [], [])
+    stuck = {"hung": True, "seconds": 4.0, "stacks": "thread reader"}
+    bench.value |= {"each": [], "standstill": stuck}
+    record = _record()
+    data = {"read": LATEST.kind, "change": "deleted with its run"}
+    reading_again.again(bench, Able(), data, record, 1)
+    (found,) = record.found.values()
+    assert (found.problem.contract, found.problem.stacks) == (THREADS, "thread reader")
+    assert "deleted with its run meanwhile is never answered" in found.problem.summary
+    assert found.scene == {"scene": "read again", **data}

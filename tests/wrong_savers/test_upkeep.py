@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,6 +20,7 @@ from tests.wrong_savers.scenes.failing import prepared
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import opening
 from tests.wrong_savers.upkeep import (
+    CopyLocksThreadsAsTheyAreNamed,
     CopyOfTwoReads,
     CopyRowByRow,
     CopyTableByTable,
@@ -249,6 +250,16 @@ def test_a_put_and_a_prune_take_two_locks_in_two_orders(tmp_path: Path) -> None:
     put, order[:] = order[:2], []
     probe.call("prune", ["a"])
     assert (put, order[:2]) == (["lock", "index"], ["index", "lock"])
+
+
+def test_a_copy_and_a_copy_back_take_two_locks_in_two_orders(tmp_path: Path) -> None:
+    saver = getattr(CopyLocksThreadsAsTheyAreNamed, "saver", CopyLocksThreadsAsTheyAreNamed)
+    probe = prepared(Probe(opening(saver), tmp_path, "sync"))
+    order: list[str] = []
+    probe.saver.database.threads = {name: Noted(nullcontext(), name, order) for name in ("a", "b")}
+    probe.call("copy_thread", "a", "b")
+    probe.call("copy_thread", "b", "a")
+    assert order == ["a", "b", "b", "a"]
 
 
 @pytest.mark.parametrize("saver", [RunsDeletedOutsideTheLock, RunsDeletedInAnothersTransaction])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -194,6 +195,27 @@ class PruneTakesLocksInAnotherOrder(InThreads, SqliteReference):
         # Something is looked up between: it does not hang on luck that both are there.
         time.sleep(0.001)
         yield
+
+
+class LockForEachThread(Database):
+    """Has a lock for each thread beside that of the connection."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.threads: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+
+
+@wrong(THREADS, "a copy locks the two threads in the order in which they are named", hangs=True)
+class CopyLocksThreadsAsTheyAreNamed(InThreads, SqliteReference):
+    database_class = LockForEachThread
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        threads = self.database.threads  # type: ignore[attr-defined]
+        with threads[source_thread_id]:
+            # As long as it takes to look up whether the source is there.
+            time.sleep(0.001)
+            with threads[target_thread_id]:
+                super().copy_thread(source_thread_id, target_thread_id)
 
 
 # -- late-writer --------------------------------------------------------------------------

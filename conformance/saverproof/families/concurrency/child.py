@@ -97,11 +97,14 @@ class ScenePart:
             self.progress.tick()
             yield saver
 
+    def driver(self, saver: Any) -> ApiDriver:
+        """Return a driver that calls a saver, or whose calls are awaited."""
+        kind = ApiDriver if self.api == "sync" else AwaitedDriver
+        return kind(saver, api_of(self.api, self.loop), self.ids)
+
     def caller(self, saver: Any, number: int) -> Caller:
         """Return one more caller that uses a saver."""
-        kind = ApiDriver if self.api == "sync" else AwaitedDriver
-        driver = kind(saver, api_of(self.api, self.loop), self.ids)
-        caller = Caller(driver, number, self._versions_of(saver), self._moved)
+        caller = Caller(self.driver(saver), number, self._versions_of(saver), self._moved)
         self.callers.append(caller)
         return caller
 

@@ -31,6 +31,7 @@ from saverproof.families.concurrency.records import Operation, OperationKind, Ti
 from saverproof.families.concurrency.right_moments import moments
 from saverproof.families.concurrency.workload import TAGS_EACH, Able
 from saverproof.programs.steps.codec import decode, encode
+from saverproof_faults.kill import DiedBy, TrialResult
 
 SCENE = "read again"
 _WRITES = Operation(OperationKind.WRITES, PLACE, NUMBER, tag=TAGS_EACH + 3, task=101, count=2)
@@ -88,6 +89,10 @@ def _hold(
     arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
     with bench.store() as store:
         result = bench.played(read_again.read_again, {**store, **arguments})
+    if hung := _hung(held, hows, result):
+        record.saw([hung], {"scene": SCENE, "read": said, "change": _under_way(hows, result)})
+        record.hung.add(THREADS)
+        return []
     if why := not_over(result):
         return [f"{said}, made again after changes beside it: {why}"[:300]]
     if not result.value["places"]:
@@ -95,6 +100,26 @@ def _hold(
     scenes = zip(hows, result.value["each"], strict=True)
     whys = [_judge(record, held, how, told) for how, told in scenes]
     return [f"{said} of a checkpoint that is {why}" for why in whys if why]
+
+
+def _under_way(hows: Sequence[str], result: TrialResult) -> str:
+    """Return the change that was under way when the scene ended."""
+    return hows[min(len(result.value["each"]), len(hows) - 1)]
+
+
+def _hung(held: HeldOperation, hows: Sequence[str], result: TrialResult) -> Problem | None:
+    """Return the problem of a read and a change that are never answered."""
+    still = result.value["standstill"] if result.died_by is DiedBy.FINISHED else None
+    if still is None or not still["hung"]:
+        return None
+    said = held.made.kind.value
+    return Problem(
+        THREADS,
+        f"{said} of a checkpoint that is {_under_way(hows, result)} meanwhile is never answered",
+        "every call to be answered",
+        f"no answer for {still['seconds']:g} s",
+        stacks=still["stacks"],
+    )
 
 
 def _judge(record: SceneRecord, held: HeldOperation, how: str, told: Mapping[str, Any]) -> str:

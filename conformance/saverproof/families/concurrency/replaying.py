@@ -8,6 +8,7 @@ from typing import Any
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.concurrency import (
     agreeing,
+    crossing,
     held_reading,
     late_writing,
     loop_judging,
@@ -114,6 +115,12 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
         case reading_again.SCENE:
             most = EFFORTS["default"].reads
             reading_again.again(bench, _able(bench), data, record, most)
+        case crossing.SCENE:
+            for _ in range(RACES):
+                crossing.cross(bench, _capabilities(bench), record)
+                if contract in record.found:
+                    break
+            return RACES
         case late_writing.SCENE:
             late_writing.write_late(bench, record)
         case loop_judging.SCENE:
@@ -150,9 +157,7 @@ def _graphs(
 
 def _upkeep(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
     plan = UpkeepPlan.of(_script(data))
-    facts = bench.plan.facts
-    able = frozenset({*facts["capabilities"], *facts["operations"][bench.plan.api]})
-    judging = UpkeepJudging(bench, record, able)
+    judging = UpkeepJudging(bench, record, _capabilities(bench))
     if not judging.rehearse():
         return 1
     for _ in range(TIMES):
@@ -168,8 +173,13 @@ def _upkeep(bench: CallerBench, data: Mapping[str, Any], contract: str, record: 
 
 
 def _able(bench: CallerBench) -> Able:
+    return able_of(_capabilities(bench))
+
+
+def _capabilities(bench: CallerBench) -> frozenset[str]:
+    """Return the saver's capabilities, and the operations that it has in this API."""
     facts = bench.plan.facts
-    return able_of({*facts["capabilities"], *facts["operations"][bench.plan.api]})
+    return frozenset({*facts["capabilities"], *facts["operations"][bench.plan.api]})
 
 
 def _histories(bench: CallerBench, script: CallPlan, contract: str, record: SceneRecord) -> int:

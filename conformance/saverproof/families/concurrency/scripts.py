@@ -25,6 +25,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
+from saverproof.families.concurrency.crossing import SCENE as CROSSING
 from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
 from saverproof.families.concurrency.held_read_scripts import (
@@ -120,6 +121,11 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         words |= listing_words(api, scene["by"], scene["calls"])
         if not words["calls"]:
             return ""
+    if scene.get("scene") == CROSSING or (
+        scene.get("scene") == READ_AGAIN and "place" not in scene
+    ):
+        # What hangs would have to be watched from outside.
+        return ""
     if scene.get("scene") == UPKEEP_SCENE:
         if "kind" not in scene:
             # The process hung or died. No template has the very calls that met.

@@ -19,6 +19,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
+from saverproof.families.concurrency.crossing import cross
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.graph_scenes import beside_graphs
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS, GraphUpkeep
@@ -151,6 +152,8 @@ class UpkeepJudging:
         by_one, by_many = (f"histories with maintenance by {how}" for how in ("one saver", "many"))
         if not self.record.skips(THREADS, by_one):
             self._play(Sharing.SHARED, effort.upkeep)
+            if THREADS not in self.record.found:
+                cross(self.bench, self.able, self.record)
         many = PROCESSES in self.tally.applicable
         if many and not self.record.skips(PROCESSES, by_many):
             self._play(Sharing.PROCESSES, effort.upkeep_apart)

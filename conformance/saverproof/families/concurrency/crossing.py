@@ -1,0 +1,91 @@
+"""Judges calls that are about the same two threads, made at once and in opposite orders.
+
+A saver with a lock for each thread has to take two of them. If each caller takes first the one that
+it was told first, both wait for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.families.concurrency import crossing_calls
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import THREADS
+from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
+from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.records import (
+    FIRST_OF_ROUNDS,
+    PLACES,
+    Operation,
+    OperationKind,
+    copy_of,
+)
+from saverproof.families.concurrency.scenes import died
+from saverproof.families.concurrency.workload import TAGS_EACH
+from saverproof.programs.steps.codec import encode
+from saverproof_faults.kill import DiedBy
+
+SCENE = "crossing calls"
+_PLACES = (FIRST_OF_ROUNDS, copy_of(FIRST_OF_ROUNDS))
+_A, _B = (PLACES[place][0] for place in _PLACES)
+_RUNS = ("the first run", "the second run")
+_BEFORE = tuple(
+    Operation(OperationKind.PUT, place, number, tag=TAGS_EACH + 2 * at + number, run=run)
+    for at, (place, run) in enumerate(zip(_PLACES, _RUNS, strict=True))
+    for number in (1, 2)
+)
+Call = tuple[Any, ...]
+"""A method's name and its arguments."""
+PAIRS: Mapping[str, tuple[Capability, Call, Call]] = {
+    "a copy of a thread to another one, and a copy back": (
+        Capability.COPY_THREAD,
+        ("copy_thread", _A, _B),
+        ("copy_thread", _B, _A),
+    ),
+    "prunes of two threads, named in both orders": (
+        Capability.PRUNE,
+        ("prune", [_A, _B]),
+        ("prune", [_B, _A]),
+    ),
+    "deletions of two runs, named in both orders": (
+        Capability.DELETE_FOR_RUNS,
+        ("delete_for_runs", [*_RUNS]),
+        ("delete_for_runs", [*reversed(_RUNS)]),
+    ),
+}
+"""Two calls of each kind, by what they are in words. What they leave behind is judged elsewhere."""
+
+
+def cross(bench: CallerBench, able: Collection[str], record: SceneRecord) -> None:
+    """Make each pair of calls at once. Calls that are never answered break a contract."""
+    tally = record.tally
+    pairs = [(name, calls) for name, (needed, *calls) in PAIRS.items() if needed in able]
+    if not pairs or THREADS not in tally.wanted:
+        return
+    arguments = {"before": encode(_BEFORE), "pairs": pairs}
+    arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
+    with bench.store() as store:
+        result = bench.played(crossing_calls.cross, {**store, **arguments})
+    record.scenes["calls that cross"] += 1
+    if end := died(THREADS, result):
+        record.saw([end], {"scene": SCENE})
+        return
+    if result.died_by is not DiedBy.FINISHED:
+        tally.note(f"calls that cross: {result.ending()} {result.stacks}".strip()[:300])
+        return
+    seen = result.value
+    still = seen["standstill"]
+    tally.operations += seen["made"]
+    record.raised.update(seen["raised"])
+    if still is not None and still["hung"]:
+        summary = f"{seen['pair']}, made at once, are never answered"
+        how = f"no answer for {still['seconds']:g} s"
+        hung = Problem(THREADS, summary, "every call to be answered", how, stacks=still["stacks"])
+        record.saw([hung], {"scene": SCENE})
+        record.hung.add(THREADS)
+    elif seen["trouble"] or still is not None:
+        tally.note(f"calls that cross: {seen['trouble'] or 'not over in time'}"[:300])
+    else:
+        tally.agreed(THREADS, seen["made"] - len(seen["raised"]))
