@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -45,6 +47,7 @@ from tests.wrong_savers.loops import (
     SyncOnTheLoop,
     WritesOnTheLoop,
 )
+from tests.wrong_savers.lost_locks import LockLostToAReader
 from tests.wrong_savers.readers import (
     CacheOfTheInstance,
     ClearedTooEarly,
@@ -406,3 +409,17 @@ def test_every_wrong_saver_of_the_concurrency_family_is_looked_at() -> None:
     text = here.read_text() + here.with_name("test_upkeep.py").read_text()
     savers = [w.saver.__name__ for w in WRONG if w.breaks.startswith("concurrency/")]
     assert [name for name in savers if text.count(name) < 2] == []
+
+
+def test_a_read_loses_the_lock_that_keeps_other_processes_out(tmp_path: Path) -> None:
+    take = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'a'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+
+    def is_locked() -> bool:
+        command = [sys.executable, "-c", take, tmp_path / "lock"]
+        return subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0
+
+    probe = prepared(Probe(opening(LockLostToAReader), tmp_path, "sync"))
+    with probe.saver.turn():
+        assert is_locked()
+        assert probe.id_of() == 2
+        assert not is_locked()

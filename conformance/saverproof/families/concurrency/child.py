@@ -6,6 +6,7 @@ Every function is called by ``saverproof_faults.kill`` as 'module:function' with
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import json
 import threading
 import time
@@ -21,7 +22,13 @@ from saverproof.errors import OpeningError, describe
 from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.handed_late import loop_handed_late
 from saverproof.families.concurrency.meeting import Meeting
-from saverproof.families.concurrency.records import Operation, Phase, TimedCall, round_of
+from saverproof.families.concurrency.records import (
+    Operation,
+    OperationKind,
+    Phase,
+    TimedCall,
+    round_of,
+)
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, AnswerCount, watch
 from saverproof.programs.steps.codec import decode, encode
@@ -45,6 +52,8 @@ _NAP_S = 0.05
 """Seconds between two tries to open a saver. All tries take a second, in which any other process
 has opened or closed the store.
 """
+_READS = 3
+"""How many reads are made beside a call: about as many as take as long as a write."""
 BEFORE, AFTER = -1, -2
 """The numbers of the single callers at the beginning and at the end."""
 
@@ -135,6 +144,22 @@ class ScenePart:
                 caller.call(operation)
         else:
             self.loop.run(_awaited(caller, operations))
+
+    def beside_reads(self, saver: Any, number: int, operations: Iterable[Operation]) -> None:
+        """Make calls one after the other, while another caller of the same saver reads.
+
+        What that one is shown is not judged. What it closes may be what keeps other processes out.
+        """
+        caller = self.caller(saver, number)
+        reader = Caller(self.driver(saver), number, (), self.progress.tick)
+        if self.api != "sync":
+            self.loop.run(_awaited_beside_reads(caller, reader, operations))
+            return
+        with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
+            for operation in operations:
+                begun = [pool.submit(reader.call, read) for read in _reads_of(operation)]
+                caller.call(operation)
+                concurrent.futures.wait(begun)
 
     def prepare(self, saver: Any, operations: Iterable[Operation]) -> None:
         """Make calls, none of which may raise.
@@ -230,6 +255,17 @@ async def _awaited(caller: Caller, operations: Iterable[Operation]) -> None:
         await caller.await_call(operation)
 
 
+def _reads_of(operation: Operation) -> list[Operation]:
+    return [Operation(OperationKind.LATEST, operation.place)] * _READS
+
+
+async def _awaited_beside_reads(
+    caller: Caller, reader: Caller, operations: Iterable[Operation]
+) -> None:
+    for operation in operations:
+        await asyncio.gather(caller.await_call(operation), _awaited(reader, _reads_of(operation)))
+
+
 async def _gathered(
     callers: Sequence[tuple[Caller, Sequence[Operation]]],
     turns: Turns,
@@ -309,7 +345,8 @@ def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
             number = arguments["caller"]
             made = operations_in(arguments["callers"][number])
             if not arguments.get("in_rounds"):
-                scene.alone(saver, number, made)
+                calls = scene.beside_reads if arguments.get("reads_beside") else scene.alone
+                calls(saver, number, made)
                 return
             with Meeting(Path(arguments["meeting"]), number, len(arguments["callers"])) as meeting:
                 for place, of_round in groupby(made, key=lambda one: round_of(one.place)):

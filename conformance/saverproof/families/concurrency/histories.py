@@ -83,6 +83,8 @@ class CallPlan:
     callers: tuple[tuple[Operation, ...], ...]
     asked: tuple[Operation, ...] = ()
     """The final questions, if they differ from those that belong to the history's calls."""
+    reads_beside: bool = False
+    """True if another caller of each process reads while its calls are made."""
 
     @property
     def after(self) -> tuple[Operation, ...]:
@@ -103,6 +105,7 @@ class CallPlan:
             "savers": 1 if self.sharing is Sharing.SHARED else len(self.callers),
             "in_step": self.theme.in_step,
             "in_rounds": self.theme.in_rounds,
+            "reads_beside": self.reads_beside,
             "patience_s": PATIENCE_S[self.sharing],
             "before": encode(self.before),
             "callers": [encode(made) for made in self.callers],

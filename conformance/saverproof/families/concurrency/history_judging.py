@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from saverproof.capability import Capability
 from saverproof.families.budget import batched
@@ -21,6 +21,7 @@ from saverproof.families.concurrency.effort import SLOW_CALL_MS, SceneEffort
 from saverproof.families.concurrency.held_reading import hold_reads
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
+    CallPlan,
     Played,
     Sharing,
     ended,
@@ -148,6 +149,8 @@ class HistoryJudging:
         why = ""
         name = f"{self.bench.plan.seed}:{self.bench.plan.api}"
         scripts = [script_of(sharing, n, name, self.able, self.effort) for n in range(number)]
+        if sharing is Sharing.PROCESSES:
+            scripts = self._with_readers(scripts)
         at_once = AT_ONCE[sharing] if self.apart else 1
         batches = list(batched(scripts, at_once))
         batch_of = f"batches of {at_once} " if at_once > 1 else ""
@@ -176,6 +179,16 @@ class HistoryJudging:
                 break
         if number and not judged and not self.tally.checked[contract_of_loss]:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
+
+    def _with_readers(self, scripts: Sequence[CallPlan]) -> list[CallPlan]:
+        """Let another caller of each process read in every second history, if callers of one saver
+        are known not to disturb each other.
+        """
+        known = THREADS in self.tally.wanted and not {THREADS, TORN} & self.record.found.keys()
+        return [
+            replace(one, reads_beside=known and number % 2 == 1)
+            for number, one in enumerate(scripts)
+        ]
 
     def _judged(self, played: Played) -> list[Problem]:
         """Return what is wrong with the end of a history, or with its answers, if it is wrong only

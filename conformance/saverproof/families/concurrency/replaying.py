@@ -239,4 +239,5 @@ def _script(data: Mapping[str, Any]) -> CallPlan:
         decode(Schedule, data["schedule"]),
         tuple(decode(Operation, one) for one in data["before"]),
         tuple(tuple(decode(Operation, one) for one in made) for made in data["callers"]),
+        reads_beside=data.get("reads_beside", False),
     )
