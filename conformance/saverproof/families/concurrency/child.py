@@ -52,8 +52,10 @@ _NAP_S = 0.05
 """Seconds between two tries to open a saver. All tries take a second, in which any other process
 has opened or closed the store.
 """
-_READS = 3
-"""How many reads are made beside a call: about as many as take as long as a write."""
+_READS = 50
+"""How many reads are made at most beside a call. Three were over before a call that had waited for
+another process took its lock; without a bound, the watch would see no hang.
+"""
 BEFORE, AFTER = -1, -2
 """The numbers of the single callers at the beginning and at the end."""
 
@@ -145,21 +147,33 @@ class ScenePart:
         else:
             self.loop.run(_awaited(caller, operations))
 
-    def beside_reads(self, saver: Any, number: int, operations: Iterable[Operation]) -> None:
-        """Make calls one after the other, while another caller of the same saver reads.
+    def beside_reads(
+        self, saver: Any, number: int, operations: Iterable[Operation], meeting: Meeting
+    ) -> None:
+        """Make calls one after the other, each when the other processes make theirs, while another
+        caller of the same saver reads.
 
         What that one is shown is not judged. What it closes may be what keeps other processes out.
         """
         caller = self.caller(saver, number)
         reader = Caller(self.driver(saver), number, (), self.progress.tick)
         if self.api != "sync":
-            self.loop.run(_awaited_beside_reads(caller, reader, operations))
+            self.loop.run(_awaited_beside_reads(caller, reader, operations, meeting))
             return
+
+        def read(place: int, over: threading.Event) -> None:
+            for _ in range(_READS):
+                if not over.is_set():
+                    reader.call(Operation(OperationKind.LATEST, place))
+
         with concurrent.futures.ThreadPoolExecutor(1, "reader") as pool:
             for operation in operations:
-                begun = [pool.submit(reader.call, read) for read in _reads_of(operation)]
+                over = threading.Event()
+                meeting.step()
+                begun = pool.submit(read, operation.place, over)
                 caller.call(operation)
-                concurrent.futures.wait(begun)
+                over.set()
+                begun.result()
 
     def prepare(self, saver: Any, operations: Iterable[Operation]) -> None:
         """Make calls, none of which may raise.
@@ -255,15 +269,17 @@ async def _awaited(caller: Caller, operations: Iterable[Operation]) -> None:
         await caller.await_call(operation)
 
 
-def _reads_of(operation: Operation) -> list[Operation]:
-    return [Operation(OperationKind.LATEST, operation.place)] * _READS
-
-
 async def _awaited_beside_reads(
-    caller: Caller, reader: Caller, operations: Iterable[Operation]
+    caller: Caller, reader: Caller, operations: Iterable[Operation], meeting: Meeting
 ) -> None:
     for operation in operations:
-        await asyncio.gather(caller.await_call(operation), _awaited(reader, _reads_of(operation)))
+        meeting.step()
+        made = asyncio.ensure_future(caller.await_call(operation))
+        for _ in range(_READS):
+            await asyncio.sleep(0)
+            if not made.done():
+                await reader.await_call(Operation(OperationKind.LATEST, operation.place))
+        await made
 
 
 async def _gathered(
@@ -344,11 +360,14 @@ def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
         with scene.saver() as saver:
             number = arguments["caller"]
             made = operations_in(arguments["callers"][number])
-            if not arguments.get("in_rounds"):
-                calls = scene.beside_reads if arguments.get("reads_beside") else scene.alone
-                calls(saver, number, made)
+            reads = arguments.get("reads_beside", False)
+            if not reads and not arguments.get("in_rounds"):
+                scene.alone(saver, number, made)
                 return
             with Meeting(Path(arguments["meeting"]), number, len(arguments["callers"])) as meeting:
+                if reads:
+                    scene.beside_reads(saver, number, made, meeting)
+                    return
                 for place, of_round in groupby(made, key=lambda one: round_of(one.place)):
                     meeting.await_all(place + 1)
                     scene.alone(saver, number, of_round)

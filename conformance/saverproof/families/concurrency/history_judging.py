@@ -46,6 +46,10 @@ ENOUGH = 3
 """How many histories of one kind may show nothing but contracts that are already found broken. The
 next one may show another contract that the saver breaks.
 """
+_SWITCH_S = 1e-5
+"""The switch interval where another caller of a process reads. By the usual one, a call would
+mostly be over before the reader's turn came.
+"""
 _SHARES = {Sharing.SHARED: 0.6, Sharing.INSTANCES: 0.8, Sharing.PROCESSES: 1.0}
 """The share of the budget by whose end the histories of each kind have to be over."""
 _TOO_SLOW = 2
@@ -181,14 +185,16 @@ class HistoryJudging:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
 
     def _with_readers(self, scripts: Sequence[CallPlan]) -> list[CallPlan]:
-        """Let another caller of each process read in every second history, if callers of one saver
-        are known not to disturb each other.
+        """Let another caller of each process read in all histories but the first, if callers of
+        one saver are known not to disturb each other.
         """
-        known = THREADS in self.tally.wanted and not {THREADS, TORN} & self.record.found.keys()
-        return [
-            replace(one, reads_beside=known and number % 2 == 1)
-            for number, one in enumerate(scripts)
+        if THREADS not in self.tally.wanted or {THREADS, TORN} & self.record.found.keys():
+            return [*scripts]
+        reading = [
+            replace(one, reads_beside=True, schedule=replace(one.schedule, switch_s=_SWITCH_S))
+            for one in scripts[1:]
         ]
+        return [*scripts[:1], *reading]
 
     def _judged(self, played: Played) -> list[Problem]:
         """Return what is wrong with the end of a history, or with its answers, if it is wrong only
