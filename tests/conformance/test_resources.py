@@ -32,6 +32,7 @@ from saverproof.families.resources.measuring import ResourceMeasurement
 from saverproof.families.resources.scripts import likeliest, script
 from saverproof.families.resources.work import (
     Cancellations,
+    CancelledHistories,
     CancelledWrites,
     Copies,
     Failures,
@@ -168,6 +169,7 @@ SHOWN_BY = {
     "task-each-put": Puts,
     "pool-loses-connections": Cancellations,
     "cancelled-batch-keeps-its-file": CancelledWrites,
+    "cancelled-history-keeps-its-file": CancelledHistories,
     "temporary-file-each-copy": Copies,
     "opening-starts-thread": Openings,
     "engine-each-read": Gets,
@@ -177,6 +179,7 @@ WITH_SCRIPT = {
     "cache-of-all-threads",
     "pool-loses-connections",
     "cancelled-batch-keeps-its-file",
+    "cancelled-history-keeps-its-file",
 }
 
 

@@ -157,6 +157,18 @@ class CancelledBatchKeepsItsFile(Hoarding):
         self.hoard.remove(kept)
 
 
+@wrong(FLAT, "a delta history that is cancelled half-way leaves a file open", apis=("async",))
+class CancelledHistoryKeepsItsFile(Hoarding):
+    async def aget_delta_channel_history(self, **asked: Any) -> Any:
+        kept = self.database.path.open("rb")
+        self.hoard.append(kept)
+        await asyncio.sleep(0)
+        found = self.get_delta_channel_history(**asked)
+        kept.close()
+        self.hoard.remove(kept)
+        return found
+
+
 @wrong(FLAT, "a temporary file for each copy of a thread, removed by nobody")
 class TemporaryFileEachCopy(SqliteReference):
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:

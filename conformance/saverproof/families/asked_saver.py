@@ -79,14 +79,17 @@ class AskedSaver:
         heartbeat.beat(0)
         return self._driver.first_listed(config)
 
-    def cancel(self, operation: str, arguments: tuple[Any, ...], wait: int) -> bool:
+    def cancel(
+        self, operation: str, arguments: tuple[Any, ...], named: dict[str, Any], wait: int
+    ) -> bool:
         """Call an operation of the async API, and cancel it at its ``wait``-th wait, counted from
         1. Return whether it waited that often.
         """
         heartbeat.beat(0)
         method = getattr(self._driver.saver, f"a{operation}")
         plan = Plan(Fault.CANCEL, Place(Event.AWAIT, wait, Moment.BEFORE))
-        return self._store.loop.run(cancel_at(lambda: awaited(method(*arguments)), plan)).fired
+        cancelled = cancel_at(lambda: awaited(method(*arguments, **named)), plan)
+        return self._store.loop.run(cancelled).fired
 
     def reopen(self) -> None:
         """Close the saver, and open it again."""

@@ -47,8 +47,8 @@ async def cancelled(coroutine, wait):
     async def call(): await steps
     await asyncio.gather(call(), return_exceptions=True)
     return steps.steps >= wait
-Awaited.cancel = lambda self, name, arguments, wait: run(
-    cancelled(awaited(getattr(self.saver, f"a{name}")(*arguments)), wait))
+Awaited.cancel = lambda self, name, arguments, named, wait: run(
+    cancelled(awaited(getattr(self.saver, f"a{name}")(*arguments, **named)), wait))
 """
 
 

@@ -150,9 +150,9 @@ class Cancelling(Work):
 
     wait, last_wait = 1, 8
 
-    def cancel(self, operation: str, *arguments: Any) -> None:
+    def cancel(self, operation: str, *arguments: Any, **named: Any) -> None:
         """Cancel a call of the async API at the next of its waits."""
-        struck = self.saver.cancel(operation, arguments, self.wait)
+        struck = self.saver.cancel(operation, arguments, named, self.wait)
         self.wait = self.wait % self.last_wait + 1 if struck else 1
 
 
@@ -186,6 +186,14 @@ class CancelledListings(Cancelling):
 
     def once(self, number: int) -> None:
         self.cancel("list", self.kept.place)
+
+
+class CancelledHistories(Cancelling):
+    """get_delta_channel_history, cancelled"""
+
+    def once(self, number: int) -> None:
+        config = self.kept.configs[-1]
+        self.cancel("get_delta_channel_history", config=config, channels=["log"])
 
 
 class CancelledDeletions(Cancelling):
@@ -225,6 +233,7 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
             CancelledWrites,
             CancelledGets,
             CancelledListings,
+            CancelledHistories,
             CancelledDeletions,
             Openings,
         )
@@ -241,6 +250,7 @@ NEEDS: Mapping[type[Work], frozenset[str]] = MappingProxyType(
         Cancellations: frozenset({"delete_thread"}),
         CancelledDeletions: frozenset({"delete_thread"}),
         DeltaHistories: frozenset({"delta_history"}),
+        CancelledHistories: frozenset({"delta_history"}),
     }
 )
 """The operations that kinds of work need, beside the usual ones."""

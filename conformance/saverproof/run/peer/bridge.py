@@ -8,6 +8,8 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from saverproof.savers.targets.overriding import overrides
+
 _OPERATIONS = (
     *("put", "put_writes", "get_tuple", "delete_thread"),
     *("delete_for_runs", "copy_thread", "prune"),
@@ -34,14 +36,9 @@ def bridged(saver: Any, *, in_thread: bool) -> BaseCheckpointSaver[Any]:
         for found in await call(lambda: list(saver.list(*given, **named))):
             yield found
 
-    own = {f"a{name}": forwarding(name) for name in _OPERATIONS if _has(saver, name)}
-    if _has(saver, "list"):
+    own = {f"a{name}": forwarding(name) for name in _OPERATIONS if overrides(saver, name)}
+    if overrides(saver, "list"):
         own["alist"] = alist
     kind = type(f"{type(saver).__name__}OverSync", (BaseCheckpointSaver,), own)
     made: BaseCheckpointSaver[Any] = kind(serde=saver.serde)
     return made
-
-
-def _has(saver: Any, name: str) -> bool:
-    own = getattr(type(saver), name, None)
-    return own is not None and own is not getattr(BaseCheckpointSaver, name, None)
