@@ -282,10 +282,3 @@ def test_beside_a_deleted_run_another_one_is_refused_nothing_that_it_goes_on_wit
         played.events[len(played.round.before) + at] = refused
         assert played.broken() == broken
         assert played.broken(shared=False) == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_a_prune_may_raise_beside_callers_of_one_saver(kind: OperationKind) -> None:
-    played = Played(kind).kept(104, 112, "cannot begin")
-    assert played.broken() == ([] if kind.prunes else [THREADS])
-    assert played.broken(shared=False) == []

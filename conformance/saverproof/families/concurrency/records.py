@@ -51,11 +51,6 @@ class OperationKind(StrEnum):
         return self in (OperationKind.GET, OperationKind.LATEST, OperationKind.LIST)
 
     @property
-    def prunes(self) -> bool:
-        """True if the operation may raise beside others, to be called again."""
-        return self in (OperationKind.PRUNE, OperationKind.PRUNE_ALL)
-
-    @property
     def maintains(self) -> bool:
         """True if the operation is about a whole thread, or the whole store."""
         return not self.reads and self not in (OperationKind.PUT, OperationKind.WRITES)

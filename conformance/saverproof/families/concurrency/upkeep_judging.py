@@ -124,14 +124,6 @@ class _RoundJudging:
         for event in self.run if shared else ():
             if not event.returned and self._is_to_return(event):
                 yield self._raised(event, THREADS)
-        keeper = self.keeper
-        if (
-            shared
-            and keeper is not None
-            and not keeper.returned
-            and not keeper.operation.kind.prunes
-        ):
-            yield self._raised(keeper, THREADS)
 
     def _is_to_return(self, event: TimedCall) -> bool:
         """Return whether a call of the run may not be refused.
