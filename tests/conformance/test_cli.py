@@ -122,6 +122,7 @@ def test_list_contracts_shows_each_once_on_a_line() -> None:
     assert status == 0
     for one in contracts():
         assert sum(one.id in line.split() for line in output.splitlines()) == 1
+    assert all(line == line.rstrip() for line in output.splitlines())
 
 
 def test_list_known_shows_the_flaws_of_each_release_on_a_line() -> None:

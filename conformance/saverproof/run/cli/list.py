@@ -5,7 +5,7 @@ from rich import box
 from rich.table import Table
 
 from saverproof.contracts.registry import contracts, families
-from saverproof.run.cli._console import Output
+from saverproof.run.cli._console import Output, told
 from saverproof.run.known.shipped_files import shipped_files
 from saverproof.savers.targets.finding import installed
 
@@ -87,7 +87,12 @@ def _table(*columns: str) -> Table:
 
 def _show(table: Table) -> None:
     console = Output()
-    # In a pipe nothing is to be wrapped: one line an entry.
-    if not console.is_terminal:
-        console.width = 1000
-    console.print(table)
+    if console.is_terminal:
+        console.print(table)
+        return
+    # In a pipe nothing is to be wrapped: one line an entry, without the blanks up to the edge.
+    console.width = 1000
+    with console.capture() as shown:
+        console.print(table)
+    for line in shown.get().splitlines():
+        told(line.rstrip())
