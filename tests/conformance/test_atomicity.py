@@ -29,7 +29,7 @@ from saverproof_faults import Plan as Plan_
 from saverproof_savers import targets
 
 OPERATIONS = ["put", "put_writes", "get_tuple", "list", "delete_thread", "delete_for_runs"]
-OPERATIONS += ["copy_thread", "prune"]
+OPERATIONS += ["copy_thread", "prune", "delta_history"]
 FAMILY = {"all-or-nothing", "no-late-commit", "usable-after", "no-silent-loss", "previous-intact"}
 
 

@@ -13,12 +13,19 @@ from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.verdicts import CANCELLED, broken
 from saverproof.programs.small import THREAD
-from saverproof.programs.steps.definitions import DeleteThread, GetTuple, ListTuples, Step
+from saverproof.programs.steps.definitions import (
+    DeleteThread,
+    DeltaHistory,
+    GetTuple,
+    ListTuples,
+    Step,
+)
 from saverproof.savers.targets.calling import BETWEEN_ITEMS
 from saverproof.scripts.script import LONGEST
 from saverproof_faults import Event, Fault, Moment, Place, Plan
 
 GET, LIST = GetTuple(THREAD), ListTuples(THREAD)
+HISTORY = DeltaHistory(THREAD, "", None, ())
 
 
 def at(wait: int, moment: Moment = Moment.BEFORE, about: str = "") -> Injection:
@@ -35,24 +42,25 @@ def violation(*cancelled: tuple[Step, Injection]) -> ProgramViolation:
 
 
 @pytest.mark.parametrize(
-    ("saver", "cancelled", "lines"),
+    ("saver", "cancelled", "short"),
     [
-        ("cancelled-consumers-run-out", [(LIST, BETWEEN)] * 5, LONGEST),
-        ("listings-wait-when-closed", [(LIST, BETWEEN)], LONGEST),
-        ("cancelled-reads-run-out", [(GET, at(1)), *[(LIST, at(2, Moment.AFTER))] * 4], 100),
-        ("answers-come-late", [(GET, at(1))], 100),
+        ("cancelled-consumers-run-out", [(LIST, BETWEEN)] * 5, True),
+        ("listings-wait-when-closed", [(LIST, BETWEEN)], True),
+        ("cancelled-reads-run-out", [(GET, at(1)), *[(LIST, at(2, Moment.AFTER))] * 4], False),
+        ("cancelled-histories-run-out", [(HISTORY, at(1))] * 5, False),
+        ("answers-come-late", [(GET, at(1))], False),
     ],
 )
 def test_what_cancelled_reads_leave_has_a_script(
     saver: str,
     cancelled: list[tuple[Step, Injection]],
-    lines: int,
+    short: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scripting, "_ANSWERS_WITHIN_S", 2)
     script = cancelled_read_scripts.reproducer(target_of(saver), violation(*cancelled), "async")
-    assert 0 < script.count("\n") <= lines
+    assert not short or script.count("\n") <= LONGEST
     status, said = ended(script, tmp_path)
     assert (status, said.startswith(CANCELLED)) == (1, True)
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")

@@ -62,6 +62,9 @@ class InSteps(SqliteReference):
         for found in await self.asked(lambda: [*self.list(config, **options)]):
             yield found
 
+    async def aget_delta_channel_history(self, **asked: Any) -> Any:
+        return await self.asked(lambda: self.get_delta_channel_history(**asked))
+
 
 @wrong(READS, "in the async API alone: except sqlite3.Error: return None", apis=("async",))
 class AsyncErrorIsNotFound(InSteps):
@@ -282,3 +285,18 @@ class ListingsWaitWhenClosed(InSteps):
             await ended.wait()
             raise
         ended.set()
+
+
+@wrong(
+    CANCELLED, "each delta history that is cancelled costs one of five connections", apis=("async",)
+)
+class CancelledHistoriesRunOut(InSteps):
+    used = 0
+
+    async def aget_delta_channel_history(self, **asked: Any) -> Any:
+        if self.used == 5:
+            raise sqlite3.OperationalError("no connection is free")
+        self.used += 1
+        found = await super().aget_delta_channel_history(**asked)
+        self.used -= 1
+        return found

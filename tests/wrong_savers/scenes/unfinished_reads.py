@@ -79,7 +79,10 @@ def _async_reads(probe: Probe) -> list[Callable[[], Coroutine[Any, Any, Any]]]:
     async def listed() -> list[Any]:
         return [found async for found in probe.saver.alist(config)]
 
-    return [lambda: probe.saver.aget_tuple(config), listed]
+    def history() -> Coroutine[Any, Any, Any]:
+        return probe.saver.aget_delta_channel_history(config=config, channels=["log"])
+
+    return [lambda: probe.saver.aget_tuple(config), history, listed]
 
 
 async def _cancelled_between_items(probe: Probe) -> Any:

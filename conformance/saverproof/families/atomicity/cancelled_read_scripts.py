@@ -10,7 +10,14 @@ from typing import ClassVar
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.scripting import answered_in_time, other_commits, working
 from saverproof.programs.small import THREAD
-from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Put, Step
+from saverproof.programs.steps.definitions import (
+    DeltaHistory,
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    Step,
+)
 from saverproof.programs.values import Value
 from saverproof.savers.targets.calling import BETWEEN_ITEMS
 from saverproof.savers.targets.target import Target
@@ -65,7 +72,7 @@ def reproducer(target: Target, violation: ProgramViolation, api: str) -> str:
 def _is_cancelled(step: Step, plan: Plan | None) -> bool:
     """Return whether a step is a read that nothing but a cancellation strikes."""
     cancelled = plan is None or plan.fault is Fault.CANCEL
-    return isinstance(step, GetTuple | ListTuples) and cancelled
+    return isinstance(step, GetTuple | ListTuples | DeltaHistory) and cancelled
 
 
 @dataclass(slots=True)
@@ -113,11 +120,18 @@ class _Body:
 
     def _working(self, read: str) -> list[str]:
         """Return the lines of the reads, and of a use of the saver, which must not raise."""
-        used = [*self.settling, *other_commits(self.database), read, *other_thread(self.writer)]
+        others = dict.fromkeys(step for step, _ in self.reads if not isinstance(step, ListTuples))
+        used = [
+            *self.settling,
+            *other_commits(self.database),
+            *(line for step in others for line in lines_of(step, self.writer)),
+            read,
+            *other_thread(self.writer),
+        ]
         return working(answered_in_time([*self._cancelling(), *used]))
 
     def _listing(self) -> str:
-        threads = (step.thread for step, _ in self.reads if isinstance(step, GetTuple | ListTuples))
+        threads = (getattr(step, "thread", None) for step, _ in self.reads)
         return self.writer.listing(self.writer.config(next(filter(None, threads), THREAD)))
 
     def _cancelling(self) -> Iterator[str]:

@@ -90,10 +90,13 @@ class FaultPrograms:
                 return
 
     def _reads(self, sweeps: Sequence[FaultSweep]) -> list[FaultsInARow]:
-        able = {"get_tuple", "list"} <= {*self.plan.facts["operations"][self.plan.api]}
+        operations = {*self.plan.facts["operations"][self.plan.api]}
+        able = {"get_tuple", "list"} <= operations
         # What a call leaves behind without any fault does not come from failed reads.
         clean = all(sweep.clean is None for sweep in sweeps)
-        return reads_in_a_row(self.bench) if able and clean else []
+        if not (able and clean):
+            return []
+        return reads_in_a_row(self.bench, histories="delta_history" in operations)
 
     def try_randomly(self, effort: FaultEffort) -> None:
         """Run random programs. Keep the first one that breaks a contract, unless the sweeps have

@@ -55,6 +55,7 @@ from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import (
     DeleteForRuns,
     DeleteThread,
+    DeltaHistory,
     GetTuple,
     ListTuples,
     OwnStep,
@@ -69,7 +70,7 @@ from saverproof.savers.execution.view import Snapshot, Wanted, latest_key
 from saverproof.savers.workspace import Workspace
 from saverproof_faults import Places, Plan
 
-_READS = (GetTuple, ListTuples)
+_READS = (GetTuple, ListTuples, DeltaHistory)
 _REMOVALS = (DeleteThread, DeleteForRuns, Prune)
 
 

@@ -21,8 +21,7 @@ from saverproof.families.resources.work import Work
 from saverproof.process.scratch import temporary_files_in
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.event_loop import loop_for
-from saverproof.savers.targets.opening import fresh_workspace, opened
-from saverproof.savers.targets.overriding import overrides
+from saverproof.savers.targets.overriding import target_overrides
 from saverproof.savers.targets.target import Target
 
 FEWEST = 3
@@ -106,13 +105,8 @@ class ResourceBench:
         Raises:
             OpeningError: the saver could not be opened.
         """
-        folder = Path(self.plan.folder)
-        with (
-            loop_for(self.plan.api) as loop,
-            fresh_workspace(folder, self.target) as workspace,
-            opened(self.target, workspace, loop) as saver,
-        ):
-            return overrides(saver, method)
+        with loop_for(self.plan.api) as loop:
+            return target_overrides(self.target, Path(self.plan.folder), loop, method)
 
     def measure(self, kind: type[Work], times: Sequence[int]) -> ResourceMeasurement:
         """Repeat a kind of work, and count what is held after each of these times.

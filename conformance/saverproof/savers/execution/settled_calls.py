@@ -13,6 +13,7 @@ from saverproof.programs.steps.identifiers import mint
 from saverproof.savers.execution.calls import (
     PutCall,
     PutWritesCall,
+    address_config,
     copied,
     get_config,
     list_arguments,
@@ -92,6 +93,8 @@ def perform(driver: ApiDriver, call: SettledCall) -> Any:
             at, arguments = list_arguments(listing, listing.thread)
             given = {name: value for name, value in arguments.items() if value is not None}
             return driver.list_tuples(at, given)
+        case steps.DeltaHistory(thread, namespace, number, channels):
+            return driver.delta_history(address_config(thread, namespace, number), channels)
     raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
 
 
