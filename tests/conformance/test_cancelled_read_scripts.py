@@ -41,29 +41,44 @@ def violation(*cancelled: tuple[Step, Injection]) -> ProgramViolation:
     return ProgramViolation(program, faults, broken(CANCELLED, "stuck"), "", ("checkpoints.db",))
 
 
+FIVE = [(GET, at(1)), *[(LIST, at(2, Moment.AFTER))] * 4]
+
+
 @pytest.mark.parametrize(
-    ("saver", "cancelled", "short"),
+    ("saver", "cancelled"),
     [
-        ("cancelled-consumers-run-out", [(LIST, BETWEEN)] * 5, True),
-        ("listings-wait-when-closed", [(LIST, BETWEEN)], True),
-        ("cancelled-reads-run-out", [(GET, at(1)), *[(LIST, at(2, Moment.AFTER))] * 4], False),
-        ("cancelled-histories-run-out", [(HISTORY, at(1))] * 5, False),
-        ("answers-come-late", [(GET, at(1))], False),
+        ("cancelled-consumers-run-out", [(LIST, BETWEEN)] * 5),
+        ("listings-wait-when-closed", [(LIST, BETWEEN)]),
+        ("cancelled-reads-run-out", FIVE),
+        ("cancelled-histories-run-out", [(HISTORY, at(1))] * 5),
+        ("answers-come-late", [(GET, at(1))]),
     ],
 )
 def test_what_cancelled_reads_leave_has_a_script(
     saver: str,
     cancelled: list[tuple[Step, Injection]],
-    short: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scripting, "_ANSWERS_WITHIN_S", 2)
     script = cancelled_read_scripts.reproducer(target_of(saver), violation(*cancelled), "async")
-    assert not short or script.count("\n") <= LONGEST
-    status, said = ended(script, tmp_path)
+    assert script.count("\n") <= LONGEST
+    check(script, tmp_path)
+
+
+def test_a_longer_script_cancels_each_read_at_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cancelled_read_scripts, "first_to_complain", lambda texts, _: texts[1])
+    target = target_of("cancelled-reads-run-out")
+    check(cancelled_read_scripts.reproducer(target, violation(*FIVE), "async"), tmp_path)
+
+
+def check(script: str, folder: Path) -> None:
+    """A script complains of the wrong saver, and not of the right one."""
+    status, said = ended(script, folder)
     assert (status, said.startswith(CANCELLED)) == (1, True)
-    assert ended(of_the_right_saver(script), tmp_path) == (0, "")
+    assert ended(of_the_right_saver(script), folder) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ def reproducer(target: Target, violation: ProgramViolation, api: str) -> str:
     database = next(iter(violation.databases), "")
     between = all(plan is None or plan.about == BETWEEN_ITEMS for _, plan in reads)
     texts: list[str] = []
-    for way, start in product((_Left, _Body) if between else (_Body,), (_PLAIN, program[:first])):
+    shortest = (_Left, _PLAIN) if between else (_AtFirst, ())
+    for way, start in (shortest, *product((_Body,), (_PLAIN, program[:first]))):
         calls = CallSource(api, opening.managed)
         writer = ScriptWriter(calls, saver_methods(target, start, calls))
         body = way(writer, start, reads, database)
@@ -157,6 +158,26 @@ class _Body:
         return (
             f"await cancelled({awaited}, {plan.place.index}, {plan.place.moment is Moment.AFTER})"
         )
+
+
+class _AtFirst(_Body):
+    """The lines in which all reads are cancelled at their first wait, which mostly suffices for
+    what is left open, and is short.
+    """
+
+    top = (
+        "async def cancelled(read):  # where it waits for the first time",
+        "    task = asyncio.ensure_future(read)",
+        "    await asyncio.sleep(0)",
+        "    task.cancel()",
+        "    await asyncio.wait([task])",
+    )
+
+    def _used(self, listing: str) -> list[str]:
+        return self._working(listing)
+
+    def _cancelled(self, asked: str, plan: Plan, *, listed: bool) -> str:
+        return f"await cancelled({f'anext({asked})' if listed else asked})"
 
 
 class _Left(_Body):
