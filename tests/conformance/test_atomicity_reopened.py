@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import OPERATIONS, found, judged, of_class, plan_for
 from tests.reference.sqlite import SqliteReference
 
@@ -71,6 +72,14 @@ class LeavesItsMark(CountsFailures):
         return super().at(path)
 
 
+OPENING = """
+from tests.conformance.test_atomicity_reopened import {0}
+from contextlib import closing
+from pathlib import Path
+closing({0}.at(Path(path)))
+"""
+
+
 @pytest.mark.parametrize(
     ("saver", "blamed"),
     [
@@ -88,10 +97,12 @@ def test_what_is_gone_with_the_saver_is_lost(
     few = FaultEffort(most=5, slow_most=5, meetings=0, reads=0)
     monkeypatch.setitem(EFFORTS, "quick", few)
     monkeypatch.setattr(family, "SCENARIOS", [THE_SAME_ID, A_NEW_TASK])
-    outcome = judged(of_class(saver), tmp_path)
+    outcome = judged(of_class(saver, opening=OPENING.format(saver.__name__)), tmp_path)
     assert (found(outcome), outcome.unknown) == (blamed, {})
     for finding in outcome.findings:
         assert sum(step.startswith("fault: ") for step in finding.steps) == 3
+        right = finding.reproducer.replace(saver.__name__, CountsFailures.__name__)
+        assert [ended(text, tmp_path)[0] for text in (finding.reproducer, right)] == [1, 0]
         plan = plan_for(tmp_path, "sync", OPERATIONS)
         for again, status in ((saver, Status.FAILING), (CountsFailures, Status.FIXED)):
             answer = replay(plan, of_class(again), finding.contract, finding.program)

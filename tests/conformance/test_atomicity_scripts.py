@@ -15,10 +15,13 @@ from tests.conformance.reproducer_support import of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.conformance.test_atomicity import found, judged, plan_for
 from tests.nights import by_night
+from tests.wrong_savers.behind import AnswersFirst
 
 from saverproof.families.answer import Status
 from saverproof.families.atomicity import effort, family
+from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.journal import blamed
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
@@ -86,8 +89,11 @@ def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) 
 def test_what_fails_after_the_call_has_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = dataclasses.replace(effort.EFFORTS["quick"], most=6, random_programs=0, meetings=0)
+    few = FaultEffort(most=6, slow_most=6, meetings=0, reads=0)
     monkeypatch.setitem(effort.EFFORTS, "quick", few)
+    monkeypatch.setattr(FaultPrograms, "try_in_a_row", lambda programs, sweeps: None)
+    # So long that a call has returned by then on a busy machine as well.
+    monkeypatch.setattr(AnswersFirst, "pause_s", 0.05)
     monkeypatch.setattr(family, "SCENARIOS", [A_NEW_TASK])
     finding = only(judged(target_of("answers-first"), tmp_path, operations=TWO), "no-silent-loss")
     assert finding.steps[-1] == "close the saver, still under the fault"

@@ -132,13 +132,13 @@ def _script_of_random(
     plan: ItemPlan, target: Target, shown: ShrunkViolation, own: OwnSources
 ) -> str:
     violation = shown.violation
-    if violation.closed:
-        # Scripts of programs look at the saver that has lived through the faults.
-        return ""
     if any(injection.killed for injection in violation.faults.values()):
-        return kill_reproducer(target, violation, plan.api, own)
-    if text := cancelled_read_scripts.reproducer(target, violation, plan.api):
-        return text
+        # A script that kills looks once, right afterwards.
+        return "" if violation.closed else kill_reproducer(target, violation, plan.api, own)
+    if not violation.closed:
+        text = cancelled_read_scripts.reproducer(target, violation, plan.api)
+        if text:
+            return text
     database = next(iter(violation.databases), "")
     faults = {
         at: list(faults_anywhere(injection, shown.places[at], database))
@@ -155,4 +155,5 @@ def _script_of_random(
         database,
         [at for at, injection in violation.faults.items() if injection in OUTAGES.values()],
         own,
+        closed=violation.closed,
     )

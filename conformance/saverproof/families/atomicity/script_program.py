@@ -13,7 +13,7 @@ from itertools import islice, product
 
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.random_programs import WATCHED
-from saverproof.families.atomicity.scripting import other_commits, top_of
+from saverproof.families.atomicity.scripting import other_commits, top_of, working
 from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE
 from saverproof.programs.steps.definitions import DeleteThread, OwnStep, Program, Put
 from saverproof.savers.targets.target import Target
@@ -23,7 +23,7 @@ from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.saver_methods import saver_methods
-from saverproof.scripts.script import main, promise_of, script
+from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone
 from saverproof.scripts.writer import ScriptWriter
@@ -40,12 +40,14 @@ def long_reproducer(
     database: str = "",
     outage: Collection[int] = (),
     own: OwnSources = NO_SOURCES,
+    *,
+    closed: bool = False,
 ) -> str:
     """Return the source of a script that was run and complained; "" if none of those tried did.
 
     ``faults`` are ways to make the step at a position fail. ``database`` is the SQLite file of the
     store, if it has one. The steps at the positions of ``outage`` are made again only after all of
-    them have failed.
+    them have failed. ``closed`` says that the flaw shows only once the saver was closed.
     """
     opening = opening_of(target)
     if opening is None or not all(faults.values()):
@@ -56,7 +58,8 @@ def long_reproducer(
     promise = f"{contract}: {said}" if said else promise_of(contract)
     for chosen in islice(_ways(list(faults.values())), _MOST_TRIED):
         writer = ScriptWriter(calls, methods)
-        body = _Body(writer, dict(zip(faults, chosen, strict=True)), contract, database, outage)
+        given = (writer, dict(zip(faults, chosen, strict=True)), contract, database, outage)
+        body = (_BodyUntilClosed if closed else _Body)(*given)
         try:
             body.write(program)
         except (NoScriptError, KeyError):
@@ -94,6 +97,11 @@ class _Body:
     _states: int = 0
     _waiting: list[str] = field(default_factory=list)
 
+    @property
+    def may_raise(self) -> bool:
+        """True if a call may raise under its fault."""
+        return self.contract != SILENT
+
     def write(self, program: Program) -> None:
         """Write the lines of the function that runs the program."""
         for position, step in enumerate(program):
@@ -117,7 +125,7 @@ class _Body:
         wait = "await " if call.startswith("await ") else ""
         again = f"{wait}{name}()"
         failing = [line.format(call=again, coroutine=f"{name}()") for line in fault.call]
-        if fault.raises and self.contract != SILENT:
+        if fault.raises and self.may_raise:
             failing = [f"with contextlib.suppress({fault.error}):", *indented(failing)]
         self.lines += [
             f"def {name}():",
@@ -163,11 +171,21 @@ class _Body:
         self._states += 1
 
     def script_lines(self, program: Program, opening: Opening) -> list[str]:
-        """Return the functions of the script, and the lines that compare the run with faults with
-        the run without.
-        """
-        writer, calls = self.writer, self.writer.calls
+        """Return the functions of the script, and the lines that use and compare them."""
+        calls = self.writer.calls
+        lines = self._compared(opening)
         shown = self._shown(program)
+        return [
+            *helpers(self.writer, opening),
+            *shown,
+            f"{calls.define} run(saver, path, failing):",
+            *indented([*self.lines, "return states"]),
+            *main(lines, coroutine=calls.in_coroutine),
+        ]
+
+    def _compared(self, opening: Opening) -> list[str]:
+        """Return the lines that compare the run with faults with the run without."""
+        calls = self.writer.calls
         running = opening.opened([f"expected = {calls.wait}run(saver, path, False)"])
         failing = [
             "try:",
@@ -182,17 +200,10 @@ class _Body:
             '        difference = f"expected: {after!r:.1000}\\nobserved: {seen!r:.1000}"',
             '        raise SystemExit(f"{__doc__}\\n{difference}")',
         ]
-        lines = [
+        return [
             *opening.in_folder(running),
             *opening.in_folder(opening.opened(failing)),
             *comparing,
-        ]
-        return [
-            *helpers(writer, opening),
-            *shown,
-            f"{calls.define} run(saver, path, failing):",
-            *indented([*self.lines, "return states"]),
-            *main(lines, coroutine=calls.in_coroutine),
         ]
 
     def _shown(self, program: Program) -> list[str]:
@@ -213,6 +224,23 @@ class _Body:
             '        states.append((namespace, one.checkpoint["id"], values, writes))',
             "    return states",
         ]
+
+
+class _BodyUntilClosed(_Body):
+    """Writes a program after which another saver must show what the one with the faults has
+    shown.
+    """
+
+    @property
+    def may_raise(self) -> bool:
+        return True
+
+    def _compared(self, opening: Opening) -> list[str]:
+        wait = self.writer.calls.wait
+        seen = working(opening.opened([f"seen = {wait}shown(saver)"]))
+        differ = complaint("{states[-1]!r:.1000}", "{seen!r:.1000}")
+        run = opening.opened([f"states = {wait}run(saver, path, True)"])
+        return opening.in_folder([*run, *seen, "if seen != states[-1]:", f"    {differ}"])
 
 
 def made(fault: PlainFault) -> list[str]:
