@@ -28,6 +28,7 @@ from saverproof_faults.servers.keeper_protocol import Order, WantedPlace
 from saverproof_faults.servers.kinds import Moves, through, where
 from saverproof_faults.servers.pool import Pool, first_line
 from saverproof_faults.servers.proxy import TcpProxy
+from saverproof_faults.servers.reaper import end_with_standard_input
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
@@ -37,6 +38,7 @@ _LONGEST_PATH = 90
 
 def main() -> None:
     """Run the keeper until standard input ends."""
+    end_with_standard_input()
     order = json.loads(sys.stdin.readline())
     sys.path[:] = order["path"]
     scratch = None if order["scratch"] is None else Path(order["scratch"])

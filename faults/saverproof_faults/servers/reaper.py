@@ -51,8 +51,19 @@ class Reaper:
         self._process.stdin.flush()
 
 
+def end_with_standard_input() -> None:
+    """Let SIGTERM not end this process, whose standard input ends with the process that it cleans
+    up after.
+
+    Who ends a service or a container sends the signal to all of its processes at once.
+    """
+    # Unlike a signal that is ignored, a handler is not inherited by the servers.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+
+
 def watch(folder: str) -> None:
     """Run the reaper until standard input ends."""
+    end_with_standard_input()
     pids: set[int] = set()
     for line in sys.stdin:
         order = json.loads(line)
