@@ -38,7 +38,7 @@ FAULTS = ("error-swallowed", "rollback-at-the-next-begin", "closed-after-an-erro
 def without_scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reproducers, "complains", lambda text, promise: False)
-    monkeypatch.setattr(reporting, "long_reproducer", lambda *_: "")
+    monkeypatch.setattr(reporting, "long_reproducer", lambda *_, **__: "")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
