@@ -71,7 +71,7 @@ class CostJudging:
     def run(self) -> None:
         """Let every store grow that a wanted contract is about."""
         self.bench.beat = self._beat
-        asked_of = {question.store for question in self._questions()}
+        asked_of = {question.grown for question in self._questions()}
         stores = [store for store in STORES if store in asked_of]
         for store in self.tally.budget.within(stores, "stores that grow"):
             self._measure(store)
@@ -110,7 +110,7 @@ class CostJudging:
         ]
 
     def _measure(self, store: type[GrowingStore]) -> None:
-        questions = [question for question in self._questions() if question.store is store]
+        questions = [question for question in self._questions() if question.grown is store]
         self._note(f"let {store.__name__} grow", questions[0].contract)
         sizes = sizes_of(store, self.plan.profile, self.plan.facts)
         self._measured += self.bench.measure(store, sizes, questions)

@@ -54,6 +54,10 @@ _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
     }
 )
 """The unit of growth of each store, in words."""
+_GROWN_AS: Mapping[type[GrowingStore], type[GrowingStore]] = MappingProxyType(
+    {stores.AfterTarget: stores.SinceSeed}
+)
+"""Stores that grow as another one does, so that one of them serves the questions of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,11 @@ class Question:
     def item(self) -> str:
         """The store's unit of growth, in words."""
         return _ITEMS[self.store]
+
+    @property
+    def grown(self) -> type[GrowingStore]:
+        """The store that is let grow for the question, and for others."""
+        return _GROWN_AS.get(self.store, self.store)
 
     @property
     def counts_what_is_kept(self) -> bool:
@@ -226,4 +235,4 @@ WHATEVER_THE_DESIGN = frozenset({cost.SPACE_GIVEN_BACK.id})
 GROWING = frozenset({stores.put, stores.put_writes})
 """The operations with which stores are grown."""
 BY_NAME: Mapping[str, Question] = MappingProxyType({one.name: one for one in QUESTIONS})
-STORES: tuple[type[GrowingStore], ...] = tuple(dict.fromkeys(one.store for one in QUESTIONS))
+STORES: tuple[type[GrowingStore], ...] = tuple(dict.fromkeys(one.grown for one in QUESTIONS))
