@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 
 from saverproof.families.concurrency import history_judging, upkeep_scenes
-from saverproof.families.concurrency.contract_ids import PROCESSES, TORN
+from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.crossing import cross
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.histories import CallPlan, Played, Sharing
 from saverproof.families.concurrency.history_judging import HistoryJudging
@@ -19,6 +21,7 @@ from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.upkeep_scenes import UPKEEPS, UpkeepJudging
 from saverproof.families.concurrency.workload import able_of
 from saverproof.families.tally import Tally
+from saverproof_faults.kill import DiedBy
 from saverproof_savers import targets
 
 
@@ -56,3 +59,19 @@ def test_callers_hang_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     outcome = record.tally.outcome()
     assert {outcome.unexercised[name] for name in UPKEEPS} == {behind}
     assert "no histories by several processes were played" in " ".join(record.tally.notes)
+
+
+@pytest.mark.parametrize("pair", ["prunes of two threads, named in both orders", ""])
+def test_what_hangs_with_one_caller_is_no_matter_of_calls_that_cross(
+    pair: str, tmp_path: Path
+) -> None:
+    still = {"hung": True, "seconds": 4.0, "stacks": "thread stage"}
+    value = {"pair": pair, "made": 1, "raised": [], "trouble": "", "standstill": still}
+    result = SimpleNamespace(died_by=DiedBy.FINISHED, value=value)
+    facts = facts_from(EVERY_OPERATION)
+    plan = plan_of(targets.sqlite, "concurrency", "sync", tmp_path, facts=facts)
+    bench: Any = SimpleNamespace(store=lambda: nullcontext({}), played=lambda *_: result)
+    record = SceneRecord(Tally(plan))
+    cross(bench, EVERY_OPERATION["sync"], record)
+    assert record.found.keys() == ({THREADS} if pair else set())
+    assert record.tally.unknown.keys() == (set() if pair else {THREADS})

@@ -22,10 +22,9 @@ from saverproof.families.concurrency.records import (
     OperationKind,
     copy_of,
 )
-from saverproof.families.concurrency.scenes import died
+from saverproof.families.concurrency.scenes import died, seen_in
 from saverproof.families.concurrency.workload import TAGS_EACH
 from saverproof.programs.steps.codec import encode
-from saverproof_faults.kill import DiedBy
 
 SCENE = "crossing calls"
 _PLACES = (FIRST_OF_ROUNDS, copy_of(FIRST_OF_ROUNDS))
@@ -72,20 +71,21 @@ def cross(bench: CallerBench, able: Collection[str], record: SceneRecord) -> Non
     if end := died(THREADS, result):
         record.saw([end], {"scene": SCENE})
         return
-    if result.died_by is not DiedBy.FINISHED:
-        tally.note(f"calls that cross: {result.ending()} {result.stacks}".strip()[:300])
+    seen = seen_in(result, record, THREADS)
+    if seen is None or THREADS in tally.unknown:
         return
-    seen = result.value
-    still = seen["standstill"]
     tally.operations += seen["made"]
     record.raised.update(seen["raised"])
-    if still is not None and still["hung"]:
-        summary = f"{seen['pair']}, made at once, are never answered"
-        how = f"no answer for {still['seconds']:g} s"
-        hung = Problem(THREADS, summary, "every call to be answered", how, stacks=still["stacks"])
-        record.saw([hung], {"scene": SCENE})
-        record.hung.add(THREADS)
-    elif seen["trouble"] or still is not None:
-        tally.note(f"calls that cross: {seen['trouble'] or 'not over in time'}"[:300])
-    else:
+    if (still := seen["standstill"]) is None:
         tally.agreed(THREADS, seen["made"] - len(seen["raised"]))
+        return
+    how = f"no answer for {still['seconds']:g} s"
+    if not seen["pair"]:
+        tally.unknown[THREADS] = f"calls that cross: one caller alone: {how}\n{still['stacks']}"[
+            :1_000
+        ]
+        return
+    summary = f"{seen['pair']}, made at once, are never answered"
+    hung = Problem(THREADS, summary, "every call to be answered", how, stacks=still["stacks"])
+    record.saw([hung], {"scene": SCENE})
+    record.hung.add(THREADS)

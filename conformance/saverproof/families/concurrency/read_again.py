@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import concurrent.futures
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from saverproof.families.concurrency.answering import ELSEWHERE
@@ -44,8 +44,15 @@ class ChangesHere:
         return self.pool.submit(self.make, [operation])
 
 
+@dataclass(frozen=True)
 class RepeatedTrial(HeldTrial):
-    """One read, and the changes that another caller of the same saver makes beside it."""
+    """One read, and the changes that another caller of the same saver makes beside it.
+
+    ``after_alone`` has the read that followed each change of one caller alone: what hangs before
+    that is no matter of callers.
+    """
+
+    after_alone: list[TimedCall] = field(default_factory=list)
 
     def free(self, places: list[HoldPoint]) -> list[HoldPoint]:
         """Return all places: which of them are free, each change has to find out."""
@@ -58,6 +65,9 @@ class RepeatedTrial(HeldTrial):
         most_blocked: int = MOST_BLOCKED,
     ) -> dict[str, Any]:
         """Return what the read shows before, after and beside one change."""
+        self.prepare()
+        self.changes.make(change)
+        self.after_alone.append(self.alone())
         self.prepare()
         return super().beside(change, self._answered(_harmless(change[0])), most_blocked)
 
@@ -94,6 +104,7 @@ def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     scene = ScenePart({**arguments, "schedule": encode(Schedule(""))})
     told: dict[str, Any] = {"places": 0, "each": []}
+    after_alone: list[TimedCall] = []
 
     def play() -> None:
         with (
@@ -101,6 +112,7 @@ def read_again(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             HoldableReads.of(scene, saver) as reads,
             concurrent.futures.ThreadPoolExecutor(1, "changes") as pool,
         ):
-            RepeatedTrial.of(reads, ChangesHere(scene, saver, pool), arguments).into(told)
+            trial = RepeatedTrial.of(reads, ChangesHere(scene, saver, pool), arguments)
+            replace(trial, after_alone=after_alone).into(told)
 
-    return {**scene.played(play), **told}
+    return {**scene.played(play), **told, "answered_alone": len(after_alone)}

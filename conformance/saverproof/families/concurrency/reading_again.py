@@ -108,9 +108,13 @@ def _under_way(hows: Sequence[str], result: TrialResult) -> str:
 
 
 def _hung(held: HeldOperation, hows: Sequence[str], result: TrialResult) -> Problem | None:
-    """Return the problem of a read and a change that are never answered."""
+    """Return the problem of a read and a change that are never answered, if each is answered to one
+    caller alone.
+    """
     still = result.value["standstill"] if result.died_by is DiedBy.FINISHED else None
     if still is None or not still["hung"]:
+        return None
+    if result.value["answered_alone"] <= len(result.value["each"]):
         return None
     said = held.made.kind.value
     return Problem(

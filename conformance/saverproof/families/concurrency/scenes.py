@@ -53,7 +53,7 @@ def iterate(bench: CallerBench, by: By, record: SceneRecord) -> bool:
     if end is not None:
         record.saw([end], scene)
         return True
-    seen = _seen_in(result, record, ITERATION)
+    seen = seen_in(result, record, ITERATION)
     if seen is None:
         return False
     record.tally.operations += len(seen["calls"])
@@ -139,7 +139,7 @@ def _to_blame(seen: Mapping[str, Any]) -> list[str]:
     return [seen["operation"]]
 
 
-def _seen_in(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
+def seen_in(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
     """Return what was seen in a scene. If the scene could not be played, return None, and record
     why.
     """
@@ -169,7 +169,7 @@ def ask(bench: CallerBench, record: SceneRecord) -> None:
             read_side_effects.ask, store | {"durable": bench.plan.facts["durable"]}
         )
     record.scenes["unknown reads"] += 1
-    seen = _seen_in(result, record, NOTHING)
+    seen = seen_in(result, record, NOTHING)
     if seen is None or NOTHING in record.tally.unknown:
         return
     if seen["standstill"] is not None:
