@@ -34,6 +34,17 @@ class NoneWritesSkipped(ReferenceSaver):
         return [row for row, (_, value) in rows if value is not None]
 
 
+@mistake(
+    "pending-writes/complete",
+    "writes of None are taken out of the batch, and what is left is numbered",
+    also={"upsert/regular-write-first-wins"},
+)
+class NoneWritesNotNumbered(ReferenceSaver):
+    def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
+        kept = [write for write in writes if write[1] is not None]
+        return super()._rows_of_batch(kept, task_id, path)
+
+
 @mistake("pending-writes/complete", "a stored None is not shown, and keeps its index")
 class NoneWritesHidden(ReferenceSaver):
     def _ordered_writes(self, rows: Iterable[WriteRow]) -> list[WriteRow]:
