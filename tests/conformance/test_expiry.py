@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conformance import expiring_targets
+from tests.conformance.expiring_targets import RIGHT, attribute_of, said
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.conformance.script_runs import ended_here
 from tests.wrong_savers import WRONG, WrongSaver, opener
 from tests.wrong_savers.expiring import (
     STAY,
@@ -19,12 +23,17 @@ from tests.wrong_savers.expiring import (
 )
 
 from saverproof import Expiry, Target, target
+from saverproof.contracts.tables.expiry import TABLE
 from saverproof.errors import TargetError
 from saverproof.families.answer import Status
+from saverproof.families.checks import CheckContext, CheckFamily
 from saverproof.families.expiry.family import FAMILY
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.families.tally import Tally
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.savers.targets.loading import load
+from saverproof.savers.targets.reference import TargetRef
+from saverproof.scripts.script import LONGEST
 
 EXPIRING = [wrong for wrong in WRONG if wrong.breaks.startswith("expiry/")]
 
@@ -34,11 +43,6 @@ class OnlyWritesCount(Expiring):
 
     def renewed_by_read(self, parts: list[StoredPart], ns: str) -> list[StoredPart]:
         return []
-
-
-def said(saver: Any, *, reads: bool = True) -> Target:
-    expiry = Expiry(seconds=TTL_S, pass_time=pass_time, renewed_by_reads=reads)
-    return target(name="expiring", durable=False, expiry=expiry)(opener(saver))
 
 
 def plan_for(found: Target, api: str, folder: Path) -> ItemPlan:
@@ -63,6 +67,36 @@ def test_each_mistake_is_blamed_on_one_contract(
     assert not outcome.unknown
     (found,) = outcome.findings
     assert any("seconds pass" in step for step in found.steps)
+
+
+BY_DAY = {
+    "writes-expire-first": "async",
+    "half-of-its-time": "sync",
+    "reads-renew-one-namespace": "async",
+    "lists-what-has-expired": "sync",
+    "ancestors-expire": "async",
+}
+"""One wrong saver for each way in which a script complains, and the API that it calls."""
+
+
+@pytest.mark.parametrize(
+    ("name", "api"),
+    [
+        pytest.param(
+            *(wrong.name, api),
+            marks=() if BY_DAY.get(wrong.name) == api else pytest.mark.nightly,
+        )
+        for wrong in EXPIRING
+        for api in ("sync", "async")
+    ],
+)
+def test_what_expires_is_shown_by_a_script(name: str, api: str, tmp_path: Path) -> None:
+    attribute = attribute_of(name)
+    ref = TargetRef(attribute, expiring_targets.__name__, None, attribute)
+    (found,) = judged(load(ref), tmp_path, api).findings
+    assert 0 < found.reproducer.count("\n") <= LONGEST
+    # Tried before it was told: it complains of this saver.
+    assert ended_here(found.reproducer.replace(attribute, RIGHT)) == (0, "")
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
@@ -161,3 +195,20 @@ def test_a_target_takes_nothing_else_for_its_expiry() -> None:
     seconds: Any = TTL_S
     with pytest.raises(TargetError, match="expiry is 3600, expected an Expiry, or None"):
         target(name="expiring", expiry=seconds)(opener(Expiring))
+
+
+def test_a_script_that_raises_costs_no_finding(tmp_path: Path) -> None:
+    def differ(context: CheckContext) -> None:
+        context.differed("something", expected="one", observed="another")
+        context.script = partial(int, "no script")  # type: ignore[assignment]
+
+    def say_nothing(context: CheckContext) -> None:
+        """Report nothing."""
+
+    family = CheckFamily(TABLE, {WHOLE: differ, STAY: say_nothing})
+    found = said(Expiring)
+    tally = Tally(plan_for(found, "sync", tmp_path))
+    family.judge(tally.plan, found, tally)
+    (finding,) = tally.outcome().findings
+    assert finding.reproducer == ""
+    assert finding.steps[-1].startswith("its script raised ValueError")

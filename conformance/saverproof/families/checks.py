@@ -41,6 +41,8 @@ class CheckContext:
         agreements: number of times that the saver kept the contract.
         disagreements: what it did otherwise.
         steps: what was done, for the report.
+        script: returns the source of a standalone script that shows the first disagreement, or ""
+            if there is none. It is called once, after the saver was closed.
     """
 
     store: Store
@@ -48,6 +50,7 @@ class CheckContext:
     agreements: int = 0
     disagreements: list[Disagreement] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
+    script: Callable[[], str] = str
 
     @property
     def saver(self) -> Any:
@@ -116,6 +119,7 @@ class CheckFamily:
     ) -> None:
         if context.disagreements:
             first = context.disagreements[0]
+            script = _script_of(context)
             tally.agreed(contract, context.agreements + len(context.disagreements))
             tally.findings.append(
                 Finding(
@@ -127,7 +131,7 @@ class CheckFamily:
                     observed=first.observed,
                     steps=tuple(context.steps),
                     program={"check": contract},
-                    reproducer="",
+                    reproducer=script,
                 )
             )
         elif why is not None:
@@ -173,3 +177,12 @@ class CheckFamily:
             except Exception as error:  # noqa: BLE001 - a stranger's check, and a stranger's saver
                 return context, f"its check raised {describe(error)}"
         return context, None
+
+
+def _script_of(context: CheckContext) -> str:
+    """Return the script of a check; "" if it raises, which the steps then say."""
+    try:
+        return context.script()
+    except Exception as error:  # noqa: BLE001 - a stranger's check
+        context.steps.append(f"its script raised {describe(error)}")
+        return ""

@@ -29,8 +29,9 @@ class Opening:
     ``expression`` is a context manager, asynchronous if ``managed``. ``imports`` stand at the top
     of the script. Then ``folders`` are put on its path for the imports that are ``local``, and the
     statements ``before`` follow. ``drop`` is a call that removes what lies outside of ``path``,
-    which stands in it as ``{0}``. ``server`` is an expression for the kind of server that is
-    needed.
+    which stands in it as ``{0}``. ``passing`` is a call that lets ``seconds`` pass for what lies
+    below ``path``, if the saver forgets what nobody uses; both are variables.
+    ``server`` is an expression for the kind of server that is needed.
     """
 
     expression: str
@@ -40,6 +41,7 @@ class Opening:
     local: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     drop: str = ""
+    passing: str = ""
     server: str = ""
 
     @property
@@ -157,6 +159,7 @@ def _by_import(target: Target) -> Opening | None:
     function = ".".join((first, *rest))
     kind = f"{function}.server" if target.server is not None else ""
     dsn = f", {_dsn(kind)}" if kind else ""
+    passing = f"{function}.expiry.pass_time(Workspace(Path(path), Path(path).name{dsn}), seconds)"
     return Opening(
         f"{function}(Workspace(Path(path), Path(path).name{dsn}))",
         server=kind,
@@ -164,6 +167,7 @@ def _by_import(target: Target) -> Opening | None:
         folders=(str(folder),) if folder else (),
         local=("from saverproof import Workspace", f"from {module} import {first}"),
         drop=f"{function}.drop(Workspace(Path({{0}}), Path({{0}}).name))" if target.drop else "",
+        passing=passing if target.expiry else "",
     )
 
 

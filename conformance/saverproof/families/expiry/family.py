@@ -6,12 +6,16 @@ author is told that the target is wrong, and the saver is not judged.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.contracts.tables.expiry import TABLE, USED_THREADS_STAY, WHOLE_OR_NOT_AT_ALL
 from saverproof.errors import SaverproofError
 from saverproof.families.checks import CheckContext, CheckFamily, Disagreement
+from saverproof.families.expiry.scripts import TrialScript
 from saverproof.families.expiry.thread import OTHER_TASK, ExpiringCheckpoint, Thread, id_of, words
 
 PART = 0.6
@@ -35,26 +39,32 @@ class NotShownError(SaverproofError):
 
 def whole_or_not_at_all(context: CheckContext) -> None:
     """Let the time pass in several ways, and look whether what is shown is whole."""
-    _try_each(context, WHOLE)
+    _try_each(context, WHOLE, WHOLE_OR_NOT_AT_ALL.id)
 
 
 def used_threads_stay(context: CheckContext) -> None:
     """Use a thread within its time, and look whether it is there."""
-    _try_each(context, STAYING)
+    _try_each(context, STAYING, USED_THREADS_STAY.id)
 
 
-def _try_each(context: CheckContext, trials: tuple[Callable[[Thread], None], ...]) -> None:
+def _try_each(
+    context: CheckContext, trials: tuple[Callable[[Thread], None], ...], contract: str
+) -> None:
     expiry = context.store.target.expiry
     if expiry is None:
         return
-    _require_expiry(Thread(context, expiry, "unused"))
+    target, api = context.store.target, context.plan.api
+    numbers = itertools.count(1)
+    unused = TrialScript(target, api, contract, numbers)
+    _require_expiry(Thread(context, expiry, "unused", unused))
     shown_by: list[str] = []
     try:
         for number, trial in enumerate(trials):
             context.steps.clear()
-            trial(Thread(context, expiry, str(number)))
+            script = TrialScript(target, api, contract, numbers)
+            trial(Thread(context, expiry, str(number), script))
             if context.disagreements and not shown_by:
-                shown_by = [*context.steps]
+                shown_by, context.script = [*context.steps], script.text
     finally:
         # A later trial may raise: what was seen before is told all the same.
         if shown_by:
@@ -99,7 +109,7 @@ def _rest_of_unchanged_values(thread: Thread) -> None:
     # Whether the first checkpoint stays so long is seen elsewhere: a read may begin its time anew.
     beside = thread.beside()
     beside.put(turn=1)
-    thread.put(messages=["hello"], turn=1)
+    thread.put(messages=["hello"])
     thread.wait(PART)
     if beside.read() is None:
         return
@@ -161,6 +171,7 @@ def _rest_of_a_delta_channel(thread: Thread) -> None:
     # A read of the checkpoint may begin its time anew, and that of nothing else.
     if thread.by_id(kept) is None:
         return
+    position = thread.script.position
     shown = thread.history(kept, "log")
     if shown == ["hello"]:
         thread.context.agreed()
@@ -170,6 +181,7 @@ def _rest_of_a_delta_channel(thread: Thread) -> None:
             expected="log from the writes ['hello']",
             observed=f"log from the writes {shown}",
         )
+        thread.script.complain_of_history(position, thread.place(), kept.number, "log", ["hello"])
 
 
 def _rest_of_a_copy(thread: Thread) -> None:
@@ -191,7 +203,7 @@ def _rest_in_listings(thread: Thread) -> None:
 def _stays_for_its_time(thread: Thread) -> None:
     kept = thread.put(question="send it?")
     thread.wait(ALMOST)
-    _judge_there(thread, kept, "", "a thread is gone before its time")
+    _judge_there(thread, kept, "a thread is gone before its time")
 
 
 def _stays_when_put(thread: Thread) -> None:
@@ -199,7 +211,7 @@ def _stays_when_put(thread: Thread) -> None:
     thread.wait(PART)
     kept = thread.put(turn=2)
     thread.wait(PART)
-    _judge_there(thread, kept, "", "a thread was put within its time, and is gone")
+    _judge_there(thread, kept, "a thread was put within its time, and is gone")
 
 
 def _stays_when_written(thread: Thread) -> None:
@@ -207,7 +219,7 @@ def _stays_when_written(thread: Thread) -> None:
     thread.wait(PART)
     thread.write("__interrupt__", "waits for a person")
     thread.wait(PART)
-    _judge_there(thread, kept, "", "a thread was written within its time, and is gone")
+    _judge_there(thread, kept, "a thread was written within its time, and is gone")
 
 
 def _stays_when_its_subgraph_is_put(thread: Thread) -> None:
@@ -215,7 +227,7 @@ def _stays_when_its_subgraph_is_put(thread: Thread) -> None:
     thread.wait(PART)
     thread.put(SUBGRAPH, draft="Dear Ada")
     thread.wait(PART)
-    _judge_there(thread, kept, "", "a thread's subgraph was put within its time, and it is gone")
+    _judge_there(thread, kept, "a thread's subgraph was put within its time, and it is gone")
 
 
 def _stays_when_its_subgraph_is_written(thread: Thread) -> None:
@@ -223,9 +235,7 @@ def _stays_when_its_subgraph_is_written(thread: Thread) -> None:
     thread.wait(PART)
     thread.write("__interrupt__", "waits for a person", ns=SUBGRAPH)
     thread.wait(PART)
-    _judge_there(
-        thread, kept, "", "a thread's subgraph was written within its time, and it is gone"
-    )
+    _judge_there(thread, kept, "a thread's subgraph was written within its time, and it is gone")
 
 
 def _stays_when_read(thread: Thread) -> None:
@@ -235,7 +245,7 @@ def _stays_when_read(thread: Thread) -> None:
     thread.wait(PART)
     thread.read()
     thread.wait(PART)
-    _judge_there(thread, kept, "", "a thread was read within its time, and is gone")
+    _judge_there(thread, kept, "a thread was read within its time, and is gone")
 
 
 WHOLE = (
@@ -264,42 +274,66 @@ def _judge_whole(thread: Thread, kept: ExpiringCheckpoint) -> None:
 
     A read that shows nothing is not judged: the checkpoint may have expired as a whole.
     """
-    context = thread.context
+    context, script = thread.context, thread.script
+    first = script.position
+    reads: tuple[Callable[[], Any], ...] = (
+        partial(thread.listed, kept),
+        thread.read,
+        partial(thread.by_id, kept),
+    )
+    shown = []
     # The listing comes first: a read may begin the checkpoint's time anew.
-    listed, latest, by_id = thread.listed(kept), thread.read(), thread.by_id(kept)
-    for shown in (latest, by_id, listed):
-        if shown is None or id_of(shown) != kept.id:
+    for read in reads:
+        position, found = script.position, read()
+        shown.append(found)
+        if found is None or id_of(found) != kept.id:
             continue
-        if lost := kept.lacks(shown):
+        if lost := kept.lacks(found):
             context.differed(
                 f"a checkpoint is shown, and a part of it has expired: {words(lost)}",
                 expected=f"all of it, or nothing: {kept.values}, writes {kept.writes}",
                 observed=f"without {lost}",
             )
+            script.complain_of_part(position, kept.number, kept.parts)
             return
         context.agreed()
+    listed, _, by_id = shown
     if listed is not None and by_id is None:
         context.differed(
             "`list` shows a checkpoint that has expired for `get_tuple`",
             expected="the checkpoint from both, or from neither",
             observed=f"checkpoint {kept.values} from `list` alone",
         )
+        script.complain_of_listing(first, thread.place(), kept.number)
 
 
 def _judge_with_subgraph(
     thread: Thread, kept: ExpiringCheckpoint, below: ExpiringCheckpoint
 ) -> None:
     _judge_whole(thread, kept)
-    if thread.read() is not None:
-        _judge_there(thread, below, SUBGRAPH, "a checkpoint is shown, and its subgraph's is gone")
+    position = thread.script.position
+    if thread.read() is None:
+        return
+    otherwise = "a checkpoint is shown, and its subgraph's is gone"
+    if _is_gone(thread, below, SUBGRAPH, otherwise):
+        root, beneath = thread.place(), thread.place(SUBGRAPH)
+        thread.script.complain_of_loss(position, beneath, while_shown=root)
 
 
-def _judge_there(thread: Thread, kept: ExpiringCheckpoint, ns: str, otherwise: str) -> None:
-    shown = thread.read(ns)
-    if shown is None:
+def _judge_there(thread: Thread, kept: ExpiringCheckpoint, otherwise: str) -> None:
+    position = thread.script.position
+    if _is_gone(thread, kept, "", otherwise):
+        thread.script.complain_of_loss(position, thread.place())
+
+
+def _is_gone(thread: Thread, kept: ExpiringCheckpoint, ns: str, otherwise: str) -> bool:
+    """Return whether a checkpoint is gone that should be there, and record that."""
+    gone = thread.read(ns) is None
+    if gone:
         thread.context.differed(otherwise, expected=f"checkpoint {kept.values}", observed="None")
     else:
         thread.context.agreed()
+    return gone
 
 
 FAMILY = CheckFamily(

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph.checkpoint.base.id import uuid6
-
 from saverproof.families.checks import CheckContext
+from saverproof.families.expiry.scripts import Place, TrialScript
+from saverproof.programs.steps.identifiers import mint
 from saverproof.savers.targets.expiry import Expiry
 
 TASK = "00000000-0000-0000-0000-000000000001"
@@ -20,13 +20,19 @@ AT = "2026-01-01T00:00:00+00:00"
 class ExpiringCheckpoint:
     """A checkpoint that was put, and its pending writes."""
 
+    number: int
     config: dict[str, Any]
     values: dict[str, Any]
     writes: list[tuple[str, Any]] = field(default_factory=list)
 
     @property
     def id(self) -> str:
-        return str(self.config["configurable"]["checkpoint_id"])
+        return mint(self.number)
+
+    @property
+    def parts(self) -> list[tuple[str, Any]]:
+        """What is to be shown: each value and each pending write, with its channel."""
+        return [*self.values.items(), *self.writes]
 
     def lacks(self, shown: Any) -> dict[str, Any]:
         """Return what is missing in a tuple that is shown for this checkpoint."""
@@ -42,28 +48,34 @@ class ExpiringCheckpoint:
 
 
 class Thread:
-    """A thread of its own in the context's store."""
+    """A thread of its own in the context's store. ``script`` follows what is called."""
 
-    def __init__(self, context: CheckContext, expiry: Expiry, name: str) -> None:
+    def __init__(
+        self, context: CheckContext, expiry: Expiry, name: str, script: TrialScript
+    ) -> None:
         self.context = context
         self.expiry = expiry
+        self.script = script
         self.short = name
         self.name = f"{context.store.workspace.name}-{name}"
         self.latest: dict[str, ExpiringCheckpoint] = {}
         self._versions: dict[str, dict[str, Any]] = {}
 
     def beside(self) -> Thread:
-        """Return another thread of the same store."""
-        return Thread(self.context, self.expiry, f"{self.short}-beside")
+        """Return another thread of the same store, which is no part of the script: it only shows
+        whether this thread is to be judged.
+        """
+        return Thread(self.context, self.expiry, f"{self.short}-beside", self.script.unread())
 
     def copied(self, ns: str = "") -> Thread:
         """Copy the thread, and return the copy."""
-        copy = Thread(self.context, self.expiry, f"{self.short}-copy")
+        copy = Thread(self.context, self.expiry, f"{self.short}-copy", self.script)
         words = f"copy_thread({self.short!r}, {copy.short!r})"
         self.context.call_as(words, "copy_thread", self.name, copy.name)
+        self.script.copy(self.short, copy.short)
         kept = self.latest[ns]
         address = copy.address(ns, kept.id)
-        copy.latest[ns] = ExpiringCheckpoint(address, kept.values, kept.writes)
+        copy.latest[ns] = ExpiringCheckpoint(kept.number, address, kept.values, kept.writes)
         return copy
 
     def put(self, ns: str = "", *, delta: str = "", **changed: Any) -> ExpiringCheckpoint:
@@ -78,10 +90,10 @@ class Thread:
         named = [*changed, *filter(None, [delta])]
         new = dict.fromkeys(named, saver.get_next_version(current, None))
         values = {**(before.values if before else {}), **changed}
-        checkpoint_id = str(uuid6())
+        number = next(self.script.numbers)
         checkpoint = {
             "v": 4,
-            "id": checkpoint_id,
+            "id": mint(number),
             "ts": AT,
             "channel_values": values,
             "channel_versions": versions | new,
@@ -93,8 +105,10 @@ class Thread:
         told = [*(f"{name}={value!r}" for name, value in changed.items()), *filter(None, [delta])]
         words = self._words("put", ns, *told)
         self.context.call_as(words, "put", config, checkpoint, metadata, new)
+        parent = before.number if before else None
+        self.script.put(self.place(ns), number, parent, values, versions, named, new[named[0]])
         self._versions[ns] = versions | new
-        self.latest[ns] = ExpiringCheckpoint(self.address(ns, checkpoint_id), values)
+        self.latest[ns] = ExpiringCheckpoint(number, self.address(ns, mint(number)), values)
         return self.latest[ns]
 
     def write(self, channel: str, value: Any, task: str = TASK, ns: str = "") -> None:
@@ -102,12 +116,14 @@ class Thread:
         kept, batch = self.latest[ns], [(channel, value)]
         words = self._words("put_writes", ns, f"{channel}={value!r}")
         self.context.call_as(words, "put_writes", kept.config, batch, task)
+        self.script.put_writes(self.place(ns), kept.number, (channel, value), task)
         kept.writes.append((channel, value))
 
     def history(self, kept: ExpiringCheckpoint, channel: str) -> list[Any]:
         """Return the values of the writes from which a checkpoint's delta channel is rebuilt."""
         words = self._words("get_delta_channel_history", "", channel)
         asked = {"config": kept.config, "channels": [channel]}
+        self.script.ask_history(self.place(), kept.number, channel)
         shown = self.context.call_as(words, "get_delta_channel_history", **asked)
         return [value for _, _, value in shown[channel]["writes"]]
 
@@ -115,22 +131,30 @@ class Thread:
         """Let this share of the saver's time pass."""
         seconds = share * self.expiry.seconds
         self.context.steps.append(f"{seconds:,.0f} of {self.expiry.seconds:,.0f} seconds pass")
+        self.script.wait(seconds)
         self.expiry.pass_time(self.context.store.workspace, seconds)
 
     def read(self, ns: str = "") -> Any:
         """Return what is shown as the newest checkpoint; None if it has expired."""
+        self.script.read(self.place(ns))
         return self.context.call_as(self._words("get_tuple", ns), "get_tuple", self.address(ns))
 
     def by_id(self, kept: ExpiringCheckpoint) -> Any:
         """Return what is shown of a checkpoint by its id; None if it has expired."""
         words = self._words("get_tuple", "", "by its id")
+        self.script.read(self.place(), kept.number)
         return self.context.call_as(words, "get_tuple", kept.config)
 
     def listed(self, kept: ExpiringCheckpoint) -> Any:
         """Return what a listing of the thread shows of a checkpoint; None if it has expired."""
         self.context.steps.append(self._words("list", ""))
+        self.script.read_list(self.place())
         shown = self.context.store.drivers[0].list_tuples(self.address(""), {})
         return next((each for each in shown if id_of(each) == kept.id), None)
+
+    def place(self, ns: str = "") -> Place:
+        """Return thread and namespace, for the script."""
+        return self.short, ns
 
     def address(self, ns: str, checkpoint_id: str | None = None) -> dict[str, Any]:
         """Return a config of the thread, of a checkpoint if an id is given."""
