@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -22,7 +23,22 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil.Process]]:
+PYTEST = (sys.executable, "-m", "pytest")
+OF_A_COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys; from saverproof.run.cli._pytest import run_pytest\n"
+    "sys.exit(run_pytest(sys.argv[1:]))",
+)
+"""pytest as `saverproof judge` and `saverproof init` start it."""
+
+
+def interrupted(
+    project: Project,
+    how: signal.Signals,
+    start: Sequence[str] = PYTEST,
+    tell: Callable[[int, signal.Signals], None] = os.kill,
+) -> tuple[int, list[psutil.Process]]:
     """Start a run whose last item hangs, end it then, and wait for it."""
     project.script(filter={"findings": ["filter/equality"]}, deletion={"do": "hang"})
     project.write("fake/fake_judge.py", FAKE_JUDGE)
@@ -42,7 +58,7 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
         "-k",
         "(filter or deletion) and toy-sync",
     ]
-    command = [sys.executable, "-m", "pytest", *arguments, "--saver-watchdog=1000"]
+    command = [*start, *arguments, "--saver-watchdog=1000"]
     with subprocess.Popen(
         command,
         cwd=project.folder,
@@ -54,7 +70,7 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
         assert eventually(lambda: spool.exists() and '"findings": [{' in spool.read_text())
         children = psutil.Process(run.pid).children(recursive=True)
         assert children
-        run.send_signal(how)
+        tell(run.pid, how)
         return run.wait(timeout=60), children
 
 
@@ -65,11 +81,24 @@ def _environment(temporary: Path) -> dict[str, str]:
     return {**given, "TMPDIR": str(temporary)}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("how", "start", "tell"),
+    [
+        pytest.param(signal.SIGINT, PYTEST, os.kill, id="SIGINT"),
+        pytest.param(signal.SIGTERM, PYTEST, os.kill, id="SIGTERM"),
+        # A terminal tells the whole group, and so does `timeout`, after the command itself.
+        pytest.param(signal.SIGINT, OF_A_COMMAND, os.killpg, id="SIGINT-command"),
+        pytest.param(signal.SIGTERM, OF_A_COMMAND, os.kill, id="SIGTERM-command"),
+        pytest.param(signal.SIGTERM, OF_A_COMMAND, os.killpg, id="SIGTERM-command-group"),
+    ],
+)
 def test_an_interrupted_run_leaves_a_report_and_nothing_else(
-    project: Project, how: signal.Signals
+    project: Project,
+    how: signal.Signals,
+    start: Sequence[str],
+    tell: Callable[[int, signal.Signals], None],
 ) -> None:
-    status, children = interrupted(project, how)
+    status, children = interrupted(project, how, start, tell)
     assert status == pytest.ExitCode.INTERRUPTED
     assert eventually(lambda: not left_of(children))
     assert [path.name for path in (project.folder / "temporary").rglob("*")] == []

@@ -1,6 +1,5 @@
 """``saverproof init``: from a saver's class to a first verdict, and to the files that keep it."""
 
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from saverproof.process.environment import Setting
 from saverproof.process.forks import forks_of
 from saverproof.run.cli._console import told, working
 from saverproof.run.cli._files import writing
+from saverproof.run.cli._pytest import run_pytest
 from saverproof.run.scaffold.extension import extension_texts
 from saverproof.run.scaffold.rendering import KNOWN_FILE, TARGET_FILE, function_name, texts
 from saverproof.run.scaffold.requests import INSPECTING, ClassName, SaverClass
@@ -156,7 +156,7 @@ def _judged(wanted: str, folder: Path) -> int:
     """Judge with the quick profile as the user would, and say what to do next."""
     arguments = [f"--saver={wanted}", "--saver-profile=quick"]
     told(f"\npytest {' '.join(arguments)}\n", bold=True)
-    status = subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode
+    status = run_pytest(arguments)
     # Of a red run pytest has said what to do next; this goes on from there.
     told("\nthen" if status == 1 else "\nnext", bold=True)
     if status == 1:

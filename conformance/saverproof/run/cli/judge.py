@@ -1,6 +1,5 @@
 """``saverproof judge``: from a saver's class, or a target, to a verdict in one line."""
 
-import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +11,7 @@ from saverproof.families.requests import JUDGING
 from saverproof.process.environment import Setting
 from saverproof.process.forks import forks_of
 from saverproof.run.cli._console import working
+from saverproof.run.cli._pytest import run_pytest
 from saverproof.run.project.options import project_options
 from saverproof.run.project.table import project_table
 from saverproof.run.scaffold.passing import target_for
@@ -66,8 +66,7 @@ def command(saver: str | None, options: tuple[str, ...]) -> None:
         given = [f"--saver={found}"]
     if not any(one.startswith(_PROFILE) for one in (*given, *options)):
         given.append(f"{_PROFILE}=quick")
-    pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-    sys.exit(subprocess.run([*pytest, *given, *options], check=False).returncode)
+    sys.exit(run_pytest(["-p", "no:cacheprovider", *given, *options]))
 
 
 def _of_project(folder: Path) -> list[str]:

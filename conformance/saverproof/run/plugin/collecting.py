@@ -5,7 +5,8 @@ import signal
 import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -61,7 +62,7 @@ class Collecting:
             and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
         )
         if self._terminates:
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, _interrupt_once)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
@@ -132,6 +133,12 @@ class Collecting:
         self._config.stash[KEPT_JUDGE].close()
         if self._terminates:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> NoReturn:
+    """End the run as Ctrl-C does. A second SIGTERM (`timeout` sends two) spares its report."""
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    raise KeyboardInterrupt
 
 
 def _is_asked(item: FamilyItem, run: "Run") -> bool:
