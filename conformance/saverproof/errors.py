@@ -7,6 +7,16 @@ _LONGEST = 500
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
+def kind_of(value: object) -> str:
+    """Return the type of a value with its article, such as "an int"; None and a class as they
+    are.
+    """
+    if value is None:
+        return "None"
+    name = "class" if isinstance(value, type) else type(value).__qualname__
+    return f"an {name}" if name[0] in "AEIOaeio" else f"a {name}"
+
+
 class SaverproofError(Exception):
     """A problem that the user can solve. Its text is one line."""
 

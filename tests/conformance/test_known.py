@@ -73,7 +73,7 @@ def test_the_entries_come_as_they_are_written(tmp_path: Path) -> None:
         ("[[known", "is not TOML: TOMLDecodeError"),
         ("known = 3", "known is not a list, expected tables"),
         ("[[kown]]", "found 'kown', expected only tables"),
-        ("known = [3]", "entry 1 is a int, expected a table"),
+        ("known = [3]", "entry 1 is an int, expected a table"),
         ('[[known]]\nid = "filter/equality"', "entry 1: reason is missing"),
         ('[[known]]\nreason = "x"', "entry 1: id is missing"),
         (

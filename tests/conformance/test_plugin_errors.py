@@ -35,7 +35,7 @@ def assert_one_line(result: Result, pattern: str) -> None:
             r"did you mean sqlite\b.*`saverproof list targets`.*module:attribute",
         ),
         ("raising:x", r"does not import: ValueError: half configured \(.*raising.py, line 2\)"),
-        ("bad.py:number", r"number is a int, expected a target \(a function decorated"),
+        ("bad.py:number", r"number is an int, expected a target \(a function decorated"),
         ("bad:raises", "target '_raises': opening raised ConnectionError: no server at all"),
         ("bad:forgets", "a checkpoint that was put is gone when the saver is opened again"),
         ("bad:none", r"yielded None, expected a saver \(put and get_tuple"),

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -117,12 +117,40 @@ def test_an_opener_without_a_saver_is_told(
         pass
 
 
+def test_an_opener_that_yields_a_class_is_told(workspace: Workspace, loop: EventLoop) -> None:
+    @target
+    @contextmanager
+    def of_class(workspace: Workspace) -> Iterator[object]:
+        yield InMemorySaver
+
+    with (
+        pytest.raises(OpeningError, match="the class InMemorySaver, expected a saver"),
+        opened(of_class, workspace, loop),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("decorator", [contextmanager, asynccontextmanager])
+def test_an_opener_that_yields_nothing_is_told(
+    decorator: Callable[..., Any], workspace: Workspace, loop: EventLoop
+) -> None:
+    def returning(workspace: Workspace) -> None:
+        pass
+
+    made = target(decorator(returning))
+    with (
+        pytest.raises(OpeningError, match="returned None, expected it to yield the saver"),
+        opened(made, workspace, loop),
+    ):
+        pass
+
+
 def test_an_opener_that_gives_no_context_manager_is_told(
     workspace: Workspace, loop: EventLoop
 ) -> None:
     made = Target(name="x", open=lambda workspace: 3)  # type: ignore[arg-type,return-value]
     with (
-        pytest.raises(OpeningError, match="gave a int, expected a context manager"),
+        pytest.raises(OpeningError, match="gave an int, expected a context manager"),
         opened(made, workspace, loop),
     ):
         pass

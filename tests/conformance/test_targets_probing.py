@@ -76,7 +76,7 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         ("leaving:x", r"does not import: SystemExit: no licence \(.*leaving.py, line 2\)"),
         ("syntax.py:x", "syntax.py does not import: SyntaxError"),
         ("bad:rases", r"bad has no attribute 'rases'; did you mean raises\?; its targets: raises"),
-        ("bad.py:number", r"number is a int, expected a target \(a function decorated"),
+        ("bad.py:number", r"number is an int, expected a target \(a function decorated"),
         ("bad:Broken", "Broken is a class, expected a target"),
         ("bad:generator", "target 'generator' is a plain generator; put @contextmanager above it"),
         ("bad:twice", r"takes \(workspace, other\), expected one argument, the Workspace"),

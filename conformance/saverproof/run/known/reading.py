@@ -12,7 +12,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from saverproof.contracts.registry import UnknownContract, contract
-from saverproof.errors import KnownFileError, describe
+from saverproof.errors import KnownFileError, describe, kind_of
 from saverproof.run.known.entries import Entry
 from saverproof_reports import ReportError, read_artefact
 
@@ -65,7 +65,7 @@ def entries_of(path: Path, data: Mapping[str, Any], *, from_kit: bool = False) -
 def _entry(path: Path, number: int, table: Any, from_kit: bool) -> Entry:
     where = f"{path}: entry {number}"
     if not isinstance(table, dict):
-        raise KnownFileError(f"{where} is a {type(table).__name__}, expected a table [[known]]")
+        raise KnownFileError(f"{where} is {kind_of(table)}, expected a table [[known]]")
     for key, value in table.items():
         if key not in _FIELDS:
             raise KnownFileError(f"{where}: found {key!r}, expected one of {', '.join(_FIELDS)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from saverproof.errors import TargetError, describe
+from saverproof.errors import TargetError, describe, kind_of
 from saverproof.savers.targets.frames import place
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.savers.targets.target import Target
@@ -37,9 +37,8 @@ def _target(ref: TargetRef) -> Target:
     if isinstance(found, Target):
         return found
     if not callable(found) or isinstance(found, type):
-        kind = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
         raise TargetError(
-            f"--saver {ref.saver}: {ref.attribute} is {kind}, expected a target "
+            f"--saver {ref.saver}: {ref.attribute} is {kind_of(found)}, expected a target "
             "(a function decorated with saverproof.target) or a context-manager function"
         )
     try:

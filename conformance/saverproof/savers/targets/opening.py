@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saverproof.errors import OpeningError, describe
+from saverproof.errors import OpeningError, describe, kind_of
 from saverproof.savers.targets.event_loop import Loop
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
@@ -89,6 +89,12 @@ def _manager(target: Target, workspace: Workspace) -> tuple[Any, bool]:
         manager = target.open(workspace)
     except (Exception, SystemExit) as error:
         raise OpeningError(f"target {target.name!r}: opening raised {describe(error)}") from error
+    # contextlib's managers are made of any function, and fail only when they are entered.
+    body = getattr(manager, "gen", manager)
+    if body is None:
+        raise OpeningError(
+            f"target {target.name!r}: the function returned None, expected it to yield the saver"
+        )
     kind = type(manager)
     if hasattr(kind, "__enter__") and hasattr(kind, "__exit__"):
         return manager, False
@@ -98,23 +104,24 @@ def _manager(target: Target, workspace: Workspace) -> tuple[Any, bool]:
         manager.close()
     hint = " (put @contextmanager above the function, and yield the saver)"
     raise OpeningError(
-        f"target {target.name!r}: the function gave {_kind(manager)}, expected a context manager"
+        f"target {target.name!r}: the function gave {kind_of(manager)}, expected a context manager"
         + (hint if hasattr(manager, "put") or inspect.isgenerator(manager) else "")
     )
 
 
 def _check_saver(target: Target, saver: object) -> None:
+    if isinstance(saver, type):
+        raise OpeningError(
+            f"target {target.name!r}: the function yielded the class {saver.__qualname__}, "
+            "expected a saver that is made of it"
+        )
     sync = hasattr(saver, "put") and hasattr(saver, "get_tuple")
     asynchronous = hasattr(saver, "aput") and hasattr(saver, "aget_tuple")
     if not sync and not asynchronous:
         raise OpeningError(
-            f"target {target.name!r}: the function yielded {_kind(saver)}, "
+            f"target {target.name!r}: the function yielded {kind_of(saver)}, "
             "expected a saver (put and get_tuple, or aput and aget_tuple)"
         )
-
-
-def _kind(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__qualname__}"
 
 
 @contextmanager

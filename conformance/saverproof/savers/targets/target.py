@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, overload
 
 from saverproof.capability import Capability
-from saverproof.errors import TargetError
+from saverproof.errors import TargetError, kind_of
 from saverproof.programs.steps.definitions import Program, Step
 from saverproof.savers.targets.expiry import Expiry
 from saverproof.savers.targets.reference import TargetRef
@@ -208,8 +208,8 @@ def _check_opener(name: str, function: object) -> None:
             f"target {name!r} is a plain async generator; put @asynccontextmanager below @target"
         )
     if inspect.iscoroutinefunction(function) or inspect.isclass(function) or not callable(function):
-        kind = "a class" if inspect.isclass(function) else f"a {type(function).__name__}"
-        kind = "an async function" if inspect.iscoroutinefunction(function) else kind
+        awaited = inspect.iscoroutinefunction(function)
+        kind = "an async function" if awaited else kind_of(function)
         raise TargetError(f"target {name!r} is {kind}, expected {expected}")
     try:
         inspect.signature(function).bind(object())
