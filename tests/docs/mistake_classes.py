@@ -23,6 +23,7 @@ MODULES = {
     "Removals and copies, crossed with what is there and with one another": (
         "what_is_removed",
         "what_is_left",
+        "swept_away",
     ),
     "One question beside another": ("what_is_asked",),
 }

@@ -62,6 +62,13 @@ from saverproof.programs.removals import (
 )
 from saverproof.programs.small import checkpoint
 from saverproof.programs.steps.definitions import Program, Step
+from saverproof.programs.swept_away import (
+    COPY_SELECTED,
+    NAMED_AGAIN,
+    NEEDS,
+    SELECTED_LATER,
+    early_beside,
+)
 from saverproof.programs.theme import Theme
 from saverproof.programs.values.metadata import FILTER_KEYS, FILTER_VALUES
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
@@ -202,6 +209,14 @@ def _deletion() -> tuple[Theme, ...]:
             script=lambda _: EARLY_COPIED,
             needs=frozenset({"early_writes", "copy_thread"}),
         ),
+        *(
+            theme(
+                f"early writes beside {removal}",
+                script=_this(early_beside(removal)),
+                needs=frozenset({"early_writes", "history", able}),
+            )
+            for removal, able in NEEDS.items()
+        ),
         theme("pruning", {**steps, whole_threads.prune: 6}, needs=frozenset({"prune"})),
         theme(
             "pruning deltas",
@@ -219,7 +234,10 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
-    examples = (*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY, *REMOVED)
+    examples = (
+        *(*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY, *REMOVED),
+        *(*SELECTED_LATER, COPY_SELECTED, *NAMED_AGAIN),
+    )
 
 
 def _in_a_loop(operation: str) -> Callable[[Random], tuple[Step, ...]]:

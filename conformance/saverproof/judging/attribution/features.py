@@ -186,6 +186,10 @@ _CONTENTS = (
     channels.DROPPED_STAYS_DROPPED.id,
 )
 """Contracts that a wrong value may be blamed on, if the value was there before a removal."""
+_WAITING = (COMPLETE, pending_writes.EARLY_WRITES_KEPT.id)
+"""Contracts that writes may be blamed on which wait for their checkpoint, and show with its put: a
+removal in between may have swept them away.
+"""
 _PUT_AGAIN = (upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id)
 """Contracts about putting a checkpoint again, whether or not it was removed in between."""
 _STORED = (serialization.METADATA.id, serialization.CHECKPOINT_FIELDS.id, *_CONTENTS)
@@ -254,7 +258,7 @@ FEATURES: tuple[Feature, ...] = (
         _is(steps.CopyThread),
         rewriting.put_for_copied,
         *(ordering.LATEST_IS_GREATEST_ID.id, pending_writes.SCOPED.id),
-        *(upsert.REGULAR_WRITE_FIRST_WINS.id, ordering.WRITES_SORTED.id),
+        *(upsert.REGULAR_WRITE_FIRST_WINS.id, ordering.WRITES_SORTED.id, *_FILTERS),
     ),
     between(pending_writes.SCOPED.id, _is(PutWrites), rewriting_batches.tasks_apart, *ORDERED),
     between(
@@ -278,13 +282,25 @@ FEATURES: tuple[Feature, ...] = (
         renaming.other_threads_after_deletes,
         *_CONTENTS,
         *WRITES,
+        *_FILTERS,
     ),
     *(
-        between(contract, _is(kind), rewriting.without(kind), *_CONTENTS, *_PUT_AGAIN)
+        between(
+            contract,
+            _is(kind),
+            rewriting.without(kind),
+            *(*_CONTENTS, *_PUT_AGAIN, *_WAITING, *_FILTERS),
+        )
         for contract, kind in (
             (deletion.RUNS.id, steps.DeleteForRuns),
             (deletion.PRUNE_LATEST.id, steps.Prune),
         )
+    ),
+    between(
+        deletion.THREAD_ALL.id,
+        _is(steps.DeleteThread),
+        rewriting.without(steps.DeleteThread),
+        *_WAITING,
     ),
     _played(RefuseValue, facts=REFUSED),
     # A saver that does not keep what it is given does not keep it in a second workspace, either.
