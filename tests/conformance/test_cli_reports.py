@@ -209,6 +209,16 @@ def test_a_draft_of_known_violations_can_be_used_at_once(tmp_path: Path) -> None
         assert Path(str(entry.example)).parent == tmp_path / "tests" / "known-examples"
 
 
+def test_a_draft_says_how_its_saver_is_judged(tmp_path: Path) -> None:
+    report = written(tmp_path / "out", finding(TWICE))
+    data = json.loads(report.read_text())
+    data["savers"][0]["saver"]["target"] = "tests/mine.py"
+    report.write_text(json.dumps(data))
+    assert run("known", report, "-o", tmp_path / "known.toml").exit_code == 0
+    text = (tmp_path / "known.toml").read_text()
+    assert "\n# pytest --saver=tests/mine.py --saver-known=THIS_FILE\n" in text
+
+
 def test_reasons_that_are_known_are_kept(tmp_path: Path) -> None:
     listed = {"reason": 'it "is" so', "link": "https://example.org/1"}
     report = written(tmp_path / "out", finding(FILTER, known=listed))

@@ -93,6 +93,13 @@ def test_it_ends_with_what_to_run_next(screen: Result) -> None:
     assert "pytest --saver=toys.py:toy --saver-profile=deep" in screen.output
 
 
+def test_the_last_failures_are_not_proposed_where_pytest_keeps_none(project: Project) -> None:
+    families = "--saver-families=ordering"
+    result = project.judge("-p", "no:cacheprovider", families, "--saver-api=sync")
+    assert "\nnext  saverproof replay" in result.output
+    assert "--lf" not in result.output
+
+
 def test_verbose_runs_show_each_cause_in_full_and_a_short_summary_on_request(
     project: Project,
 ) -> None:

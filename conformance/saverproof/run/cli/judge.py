@@ -48,8 +48,8 @@ def command(saver: str | None, options: tuple[str, ...]) -> None:
     \b
     exit status 0  everything that was judged held
     exit status 1  something is violated
-    exit status 2  SAVER cannot be found or opened
-    exit status 4  an option cannot be used
+    exit status 2  SAVER is no saver's class, or a class that cannot be imported or opened
+    exit status 4  the run could not be made: a target, or an option, that cannot be used
     """
     setting = Setting.current()
     setting.apply()

@@ -16,7 +16,7 @@ from saverproof_reports.text import one_line
 
 _HEAD = """\
 Known violations of {saver}: saverproof reports them, and they fail nothing.
-pytest --saver={saver} --saver-known=THIS_FILE
+pytest --saver={target} --saver-known=THIS_FILE
 
 Say why each is accepted (reason) and where it is discussed (link). Optional are versions, those of
 the saver for which it holds ("<3.2"), and api ("sync", "async" or "crossed"). The example is run
@@ -47,7 +47,10 @@ def draft(judged: Mapping[str, Any], folder: str) -> Draft:
     file.
     """
     document = tomlkit.document()
-    for line in _HEAD.format(saver=one_line(judged["saver"]["name"], 80)).splitlines():
+    saver = judged["saver"]
+    # A report need not say what --saver was given.
+    target = one_line(saver.get("target") or saver["name"], 200)
+    for line in _HEAD.format(saver=one_line(saver["name"], 80), target=target).splitlines():
         document.add(tomlkit.comment(line) if line else tomlkit.comment(""))
     document.add(tomlkit.nl())
     entries: AoT = tomlkit.aot()

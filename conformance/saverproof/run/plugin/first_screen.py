@@ -121,8 +121,10 @@ class Screen:
         proposed = [
             (self._command(first, "artefact"), "is it fixed?"),
             (f"{run} --saver-families={first['family']}", "its family alone"),
-            (f"{run} --lf", "what failed"),
         ]
+        # `saverproof judge` writes no cache of pytest: nothing there says what failed.
+        if self.terminal.config.pluginmanager.has_plugin("cacheprovider"):
+            proposed.append((f"{run} --lf", "what failed"))
         if self.run.profile != "deep":
             proposed.append((f"{run} --saver-profile=deep", "once all of this is fixed"))
         proposed = [pair for pair in proposed if pair[0]]
