@@ -134,7 +134,7 @@ def _of_histories(on: _Tables) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Queries:
-    """Every statement. Parameters stand in the order of the columns named."""
+    """The SQL statements of one store. Parameters stand in the order of the columns named."""
 
     names: TableNames
     checkpoint_and_writes: str

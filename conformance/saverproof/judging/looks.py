@@ -149,7 +149,7 @@ class WholeListing:
 
 
 class Itself:
-    """A look that is the last step itself, which raises."""
+    """The look at a difference that the last step itself shows, by raising."""
 
     __slots__ = ()
 

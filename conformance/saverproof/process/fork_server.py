@@ -125,7 +125,7 @@ class ForkServer:
         process = None
         # A fork has none of the other threads, and perhaps their locks.
         if order.main is not None and threads() == 1:
-            with suppress(OSError):  # There is no room for one more.
+            with suppress(OSError):  # The system has no room for one more process.
                 process = _fork()
         if process == 0:
             self._forget_others(connection)

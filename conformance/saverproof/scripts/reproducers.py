@@ -101,7 +101,7 @@ def _shown(
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """The lack of an operation."""
+    """A saver without an operation."""
 
     contract: str
     expected: str
@@ -115,7 +115,7 @@ class _Missing:
 
 @dataclass(frozen=True, slots=True)
 class _NoTaskPath:
-    """The lack of a parameter of ``method``."""
+    """A saver whose ``method`` has no parameter ``task_path``."""
 
     contract: str
     method: str

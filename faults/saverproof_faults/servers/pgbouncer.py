@@ -128,7 +128,7 @@ class PooledPostgres:
         self.pooler.behind.kill()
 
     def start(self) -> None:
-        """Start both.
+        """Start the server and then the pooler.
 
         Raises:
             ServerError: one of them does not start.

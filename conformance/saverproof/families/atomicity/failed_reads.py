@@ -108,7 +108,7 @@ class FailedReads:
             answer = sweep.answer_under(injection)
             self.record.beat(self.bench.calls)
             if answer.hung and injection.name == Fault.SILENCE:
-                # It has no limit to how long it waits, and would each time.
+                # The saver waits without a limit, and would do so at each further silence.
                 self.silences = 0
                 self._tell_of_silence(self._finding(sweep, injection, answer))
                 return

@@ -184,7 +184,7 @@ class AtomicityJudging:
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
             except (NoCleanRunError, OpeningError, UnansweredError) as problem:
-                why = f"not judged, it does not work without faults either: {problem}"
+                why = f"not judged, since it fails without faults: {problem}"
                 self.tally.note(why)
                 failing.setdefault(scenario.operation, why)
                 if isinstance(problem, UnansweredError):

@@ -88,7 +88,7 @@ def _unlike_in_all(look: Snapshot) -> set[Key]:
 def wanted_portrait(
     references: References, ending: OperationEnding, like: Viewpoint, snapshot: Snapshot
 ) -> str:
-    """Return what the look should have shown of the same checkpoints."""
+    """Return what a look should have shown of the checkpoints that ``portrait`` tells of."""
     before, after = references.before.snapshots[like], references.after.snapshots[like]
     keys = [key for key, _ in apart(references, snapshot, like)][:_MOST]
 

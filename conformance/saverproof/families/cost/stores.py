@@ -93,7 +93,7 @@ class UnchangedValue(GrowingStore):
 
 
 class Limit(GrowingStore):
-    """Ever more checkpoints are asked for."""
+    """The store stays as it is: the measured question asks for ever more of its checkpoints."""
 
     def grow(self, size: int) -> None:
         while len(self.asked.configs) < 80:

@@ -209,7 +209,8 @@ class Power:
     def _judge(self, run: KilledRun, versions: list[Any], recording: Recording) -> None:
         cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
         if cuts.capped and self.most:
-            self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
+            every = f"{cuts.enumerated:,} disks that a power cut may leave"
+            self.notes.append(f"{cuts.planned:,} of {every}, drawn at random")
         left, missing = iter(cuts), missing_syncs(recording)
         batches = range(-(-cuts.planned // _BATCH))
         for _ in self.budget.within(batches, f"batches of {_BATCH} power cuts", share=0.8):

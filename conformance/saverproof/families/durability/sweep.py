@@ -98,7 +98,7 @@ class KillSweep:
             subject.places = list(self._places(subject))
         except NoCleanRunError as problem:
             self.record.tally.note(
-                f"{workload.name} not killed, it does not work either: {problem}"[:900]
+                f"{workload.name} was not killed, since it fails without a kill: {problem}"[:900]
             )
             return None
         return subject

@@ -111,7 +111,9 @@ def _alike(run: ProgramRun | None, predicted: ProgramRun | None) -> bool:
 
 
 def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
-    """Return whether a run looked at a place where a mistake ``alone`` would show."""
+    """Return whether a run could have shown a mistake: ``alone`` is what a saver with that mistake
+    and no other shows.
+    """
     return any(_is_looked_at(breach, run) for breach in alone.breaches)
 
 

@@ -28,6 +28,8 @@ def replay(plan: ItemPlan, target: Target, data: Any) -> ReplayAnswer:
         return unclear(measured.trouble)
     for leak in leaks([measured]):
         if leak.kind == kind:
-            expected = f"as many {KINDS[kind].unit} at the end as after the first times"
+            expected = f"as many {KINDS[kind].unit} at the end as after the first few times"
             return ReplayAnswer(Status.FAILING, leak.summary, expected, told(leak))
-    return ReplayAnswer(Status.FIXED, f"no more {KINDS[kind].unit} than after the first times")
+    return ReplayAnswer(
+        Status.FIXED, f"no more {KINDS[kind].unit} at the end than after the first few times"
+    )

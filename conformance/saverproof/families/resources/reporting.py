@@ -25,7 +25,7 @@ def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
         api=plan.api,
         phase="resources",
         summary=worst.summary,
-        expected=f"as many {KINDS[worst.kind].unit} at the end as after the first times",
+        expected=f"as many {KINDS[worst.kind].unit} at the end as after the first few times",
         observed="\n".join(map(told, found))[:_WIDTH],
         steps=(f"do {times} times in all: {worst.work.__doc__}", "count what is held, each time"),
         program=program(worst),

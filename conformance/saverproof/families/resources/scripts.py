@@ -92,7 +92,7 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
         f'told = f"{{first:,}} after {few:,} times, {{last:,}} after {many:,}"',
         f'print("{KINDS[leak.kind].unit}:", told)',
         f"if last > first + {allowed:,}:".replace(",", ""),
-        f"    {complaint('as many as after the first times', '{told}')}",
+        f"    {complaint('as many as after the first few times', '{told}')}",
     ]
     return whole_script(promise_of(FLAT.id), name, opening, lines, _IMPORTS)
 

@@ -67,7 +67,9 @@ def finding(plan: ItemPlan, pair: TwoReleases, contract: str, odd: Odd) -> Findi
         api=plan.api,
         phase=_PHASE,
         summary=f"{pair.old}, then {pair.new}: {reader} shows otherwise: {odd.fact}"[:_WIDTH],
-        expected=f"as {pair.old} or {pair.new} alone: {' or '.join(odd.expected)}"[:_WIDTH],
+        expected=f"what {pair.old} or {pair.new} shows by itself: {' or '.join(odd.expected)}"[
+            :_WIDTH
+        ],
         observed=f"{reader} shows {odd.observed}"[:_WIDTH],
         steps=tuple(_steps(names, HANDOVERS[contract], odd)),
         program=pair.as_data(program=to_json(odd.program)),

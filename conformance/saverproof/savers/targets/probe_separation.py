@@ -53,7 +53,7 @@ class _Look:
         self._puts: list[tuple[Any, ...]] = []
 
     def one_after_the_other(self, first: Workspace, second: Workspace) -> str | None:
-        """Test with only one workspace open at a time; return what is shared, or None."""
+        """Return what two workspaces share that are never open at once; None if nothing."""
         with self._prober(first) as own:
             self._write(own)
         # What is written in the background is there once the saver was closed.
