@@ -25,7 +25,13 @@ from saverproof_savers.lifetime import Closing
 from saverproof_savers.pruning import check_strategy
 from saverproof_savers.search import ListCriteria
 from saverproof_savers.snapshot_memory import SnapshotMemory
-from saverproof_savers.snapshot_state import ancestry, create_table, is_ready, searched
+from saverproof_savers.snapshot_state import (
+    ancestry,
+    create_table,
+    is_ready,
+    namespace_of,
+    searched,
+)
 from saverproof_savers.stores import open_store
 
 T = TypeVar("T")
@@ -100,7 +106,14 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that the config names, or the latest of its namespace."""
-        return self._reading(lambda own: own._decoded(config, InMemorySaver.get_tuple))
+
+        def find(own: Self) -> CheckpointTuple | None:
+            # InMemorySaver would keep an empty dictionary for what it does not know.
+            if not namespace_of(own._state(), config):
+                return None
+            return own._decoded(config, InMemorySaver.get_tuple)
+
+        return self._reading(find)
 
     def list(
         self,

@@ -1,6 +1,7 @@
 """The state of LangGraph's saver in memory, as one row of plain msgpack."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from sqlite3 import Cursor
 from typing import Any
@@ -176,8 +177,15 @@ def named(state: SaverState, config: RunnableConfig) -> tuple[str, str, str | No
     Without an id it is the latest; its id is None if there is none.
     """
     thread_id, checkpoint_ns = _scope(config)
-    found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
+    found = namespace_of(state, config)
     return thread_id, checkpoint_ns, get_checkpoint_id(config) or max(found, default=None)
+
+
+def namespace_of(state: SaverState, config: RunnableConfig) -> Mapping[str, Any]:
+    """Return the checkpoints of the config's thread and namespace by id; none of unknown ones."""
+    thread_id, checkpoint_ns = _scope(config)
+    found: Mapping[str, Any] = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
+    return found
 
 
 def _scope(config: RunnableConfig) -> tuple[str, str]:
@@ -207,7 +215,7 @@ def ancestry(state: SaverState, config: RunnableConfig) -> SaverState:
     A checkpoint that was put again below its own descendant makes the chain of parents a loop.
     """
     thread_id, checkpoint_ns, checkpoint_id = named(state, config)
-    found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
+    found = namespace_of(state, config)
     line: dict[str, Any] = {}
     while checkpoint_id is not None and checkpoint_id in found and checkpoint_id not in line:
         line[checkpoint_id] = found[checkpoint_id]

@@ -270,3 +270,13 @@ def test_the_journal_mode_of_a_file_can_be_changed(path: Path) -> None:
         assert numbers(saver) == [2, 1]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_nothing_is_kept_for_threads_that_are_not_there(snapshot: SnapshotSqliteSaver) -> None:
+    put(snapshot, 1)
+    for config in (at("unknown"), at("unknown", 1), at(namespace="unknown")):
+        assert snapshot.get_tuple(config) is None
+        assert not list(snapshot.list(config))
+        asked = snapshot.get_delta_channel_history(config=config, channels=["a"])
+        assert asked["a"]["writes"] == []
+    assert {thread: [*found] for thread, found in snapshot.storage.items()} == {"thread": [""]}
