@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,17 @@ def test_a_saver_is_judged_and_the_report_is_returned(tmp_path: Path) -> None:
     assert found.html().startswith("<!")
     assert found.write(tmp_path / "kept") == tmp_path / "kept" / "report.json"
     assert {path.name for path in (tmp_path / "kept").iterdir()} >= {"report.html", "report.md"}
+
+
+def test_a_run_leaves_nothing_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Hypothesis takes the folder in which it was imported; shared processes are not of this one.
+    for name in [name for name in os.environ if name.startswith("SAVERPROOF")]:
+        monkeypatch.delenv(name)
+    # The default profile makes programs enough for it to look at the constants of modules.
+    judge("memory", families=["interface"], api="sync")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_violated_is_named_and_kept_on_request(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.stateful import run_state_machine_as_test
 
 from saverproof.families.machines.machine import SaverMachine
@@ -49,10 +52,24 @@ def search_with_hypothesis(
         backend="hypothesis",
     )
     try:
-        run_state_machine_as_test(machine, settings=settings)
+        with _nothing_left():
+            run_state_machine_as_test(machine, settings=settings)
     finally:
         # Hypothesis keeps the classes of machines for ever: with them, all runs would stay.
         used.clear()
+
+
+@contextmanager
+def _nothing_left() -> Iterator[None]:
+    """Give Hypothesis a folder that goes: it keeps there which constants the loaded modules have,
+    by default in ``.hypothesis`` of the user's project.
+    """
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 def _collecting(
