@@ -188,7 +188,7 @@ class KillBench:
     def _clean(self, body: Body, arguments: dict[str, Any]) -> Any:
         result = self.harness.trial(body, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
-            raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
+            raise NoCleanRunError(f"{result.ending()} {result.stacks}".strip())
         return result.value
 
     # --- the server ------------------------------------------------------------------------

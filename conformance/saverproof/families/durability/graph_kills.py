@@ -104,7 +104,7 @@ class Resuming:
         for number, name in enumerate(names):
             objection = known[name].objection(self.plan.facts["capabilities"])
             if objection is not None:
-                self.record.tally.note(f"graph {name!r} not killed: {objection}")
+                self.record.tally.note(f"graph {name!r} was not killed: {objection}")
                 continue
             others = [m for m in modes if m != "sync" and resumable(known[name], m)]
             chosen = ["sync"] if "sync" in modes else modes[:1]
@@ -114,24 +114,25 @@ class Resuming:
                 try:
                     yield self._rehearsed(known[name], mode)
                 except NoCleanRunError as problem:
-                    self.record.tally.note(f"graph {name!r} not killed: {problem}"[:600])
+                    why = f"graph {name!r} was not killed, since it fails without a kill: {problem}"
+                    self.record.tally.note(why[:600])
 
     def _rehearsed(self, scenario: GraphScenario, mode: str) -> Show:
         with self._trial(scenario, mode) as arguments:
             result = self.bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
-                raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
+                raise NoCleanRunError(f"{result.ending()} {result.stacks}".strip())
             nodes = _nodes(arguments)
             seen = result.value["seen"]
             there = self.bench.harness.look(graph_child.latest, arguments, deadline_s=DEADLINE_S)
             if is_behind(result.value["latest"], there.value):
-                why = f"a clean run: its saver gives {result.value['latest']} as the latest"
-                why = f"{why}, and another process is given {there.value}"
-                self.record.tally.not_answered((RESUME, NO_RERUN), f"graphs: {why}")
+                why = f"its own process is given {result.value['latest']} as the latest"
+                why = f"{why}, and another process {there.value}"
+                self.record.tally.not_answered((RESUME, NO_RERUN), f"graphs, not killed: {why}")
                 raise NoCleanRunError(why)
             if raised(seen) or not nodes:
                 # A run without a result cannot be compared with others.
-                raise NoCleanRunError(f"a clean run: {seen[RESULT]}")
+                raise NoCleanRunError(f"it ended with {seen[RESULT]}")
         return Show(scenario, mode, result.value["seen"], nodes, result.places)
 
     @contextmanager

@@ -209,7 +209,7 @@ class Power:
     def _judge(self, run: KilledRun, versions: list[Any], recording: Recording) -> None:
         cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
         if cuts.capped and self.most:
-            every = f"{cuts.enumerated:,} disks that a power cut may leave"
+            every = f"{cuts.enumerated:,} disk images that a power cut may leave"
             self.notes.append(f"{cuts.planned:,} of {every}, drawn at random")
         left, missing = iter(cuts), missing_syncs(recording)
         batches = range(-(-cuts.planned // _BATCH))
