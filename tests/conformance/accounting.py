@@ -66,7 +66,11 @@ class Accounts:
             "_judge_seen",
             lambda s, seen: (s.tally, int(seen.in_line and not s.one_record)),
         )
-        self._tap(ResourcesJudging, "_judge", lambda s, _: (s.tally, len(leaks(s._measured))))
+        self._tap(
+            ResourcesJudging,
+            "_judge",
+            lambda s, _, works: (s.tally, len(leaks(m for m in s._measured if m.work in works))),
+        )
         self._tap(UpgradeJudging, "_found", lambda s, name, found: (s.tally, 1))
         self._tap(
             CheckFamily, "_tell", lambda _, __, t, ___, seen, ____: (t, bool(seen.disagreements))

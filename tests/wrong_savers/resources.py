@@ -20,6 +20,7 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import wrong
 
 FLAT = "resources/flat"
+UNKNOWN = "resources/unknown-threads"
 
 
 class Hoarding(SqliteReference):
@@ -50,6 +51,21 @@ class ConnectionEachBatch(Hoarding):
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         self.hoard.append(connection)
         super().put_writes(config, writes, task_id, task_path)
+
+
+@wrong(UNKNOWN, "a lock for each thread that is asked for, removed when the thread is deleted")
+class LockForEachThread(SqliteReference):
+    def __init__(self, folder: Path, *, serde: Any = None) -> None:
+        super().__init__(folder, serde=serde)
+        self.locks: dict[str, threading.Lock] = {}
+
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        with self.locks.setdefault(config["configurable"]["thread_id"], threading.Lock()):
+            return super().get_tuple(config)
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        self.locks.pop(str(thread_id), None)
 
 
 @wrong(FLAT, "a cache by thread id that nothing ever leaves")

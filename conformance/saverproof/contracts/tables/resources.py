@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.contracts.contract import Contract
+from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 FLAT = Contract(
@@ -27,6 +27,29 @@ FLAT = Contract(
     fix=(
         "Open in a `with` block, give back in a `finally`, await every task that is started, and "
         "bound every cache."
+    ),
+)
+
+UNKNOWN_THREADS = Contract(
+    id="resources/unknown-threads",
+    statement=(
+        "However often `get_tuple` and `list` are asked for threads that are not there, each time "
+        "for another one, nothing of them stays in the process."
+    ),
+    # Advice: what a saver keeps for a thread may stay until the thread is deleted, and nobody
+    # deletes what is not there. LangGraph's own InMemorySaver keeps an empty dictionary for each.
+    level=Level.SHOULD,
+    source=(
+        "saverproof: ids of threads come from outside, from old links or from those who guess them"
+    ),
+    wrong="a lock for each thread that is asked for, removed when the thread is deleted",
+    matters=(
+        "Whoever may name a thread can fill the memory of the process, without any data of "
+        "theirs in the store."
+    ),
+    fix=(
+        "Keep nothing before a thread is known to be there: `dict.get` and not a `defaultdict`, "
+        "and locks in a `WeakValueDictionary`."
     ),
 )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from saverproof.families.resources.work import Openings, Work
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from saverproof.families.resources.work import Openings, UnknownThreads, Work
 from saverproof.savers.facts import Facts
 
 _TIMES = {"quick": (10, 40, 160), "default": (10, 40, 160), "deep": (10, 100, 1_000)}
@@ -11,7 +14,8 @@ begun to fill. Forty show what leaks each time, and the last number shows what l
 """
 _OPENINGS = {"quick": (4, 12, 36), "default": (4, 12, 36), "deep": (10, 30, 100)}
 _PATIENCE_S = {"quick": 4.0, "default": 8.0, "deep": 120.0}
-_CALLS_FOR_EACH = 4
+_CALLS: Mapping[type[Work], int] = MappingProxyType({UnknownThreads: 16})
+"""Calls of one repetition, where they are more than the usual four."""
 
 
 def times_of(work: type[Work], profile: str, facts: Facts) -> tuple[int, ...]:
@@ -21,7 +25,8 @@ def times_of(work: type[Work], profile: str, facts: Facts) -> tuple[int, ...]:
     if work is Openings:
         times, each_ms = _OPENINGS[profile], facts["opens_ms"]
     else:
-        times, each_ms = _TIMES[profile], _CALLS_FOR_EACH * facts.get("call_ms", 0.0)
+        calls = _CALLS.get(work, 4)
+        times, each_ms = _TIMES[profile], calls * facts.get("call_ms", 0.0)
     if times[-1] * each_ms > 1_000 * _PATIENCE_S[profile]:
         return tuple(count // 2 for count in times) if work is Openings else (10, 20, 40)
     return times

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
-from saverproof.contracts.tables.resources import FLAT, TABLE
+from saverproof.contracts.tables.resources import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.items import ItemPlan
 from saverproof.families.resources.effort import times_of
 from saverproof.families.resources.holdings import unavailable
-from saverproof.families.resources.judging import leaks
+from saverproof.families.resources.judging import contract_of, leaks
 from saverproof.families.resources.measuring import ResourceBench, ResourceMeasurement
 from saverproof.families.resources.replay import replay
 from saverproof.families.resources.reporting import finding, holdings_as_data
@@ -47,7 +47,7 @@ class ResourcesFamily:
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Repeat work through the plan's API, and look at what the process still holds."""
         if (why := unavailable()) is not None:
-            tally.not_exercised([FLAT.id], why)
+            tally.not_exercised(sorted(tally.wanted), why)
             return
         bench = ResourceBench(plan, target)
         ResourcesJudging(plan, target, tally, bench).run()
@@ -58,14 +58,15 @@ class ResourcesFamily:
         return replay(plan, target, data)
 
     def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
-        """Blame the family's contract if the work had been repeated a while: what ends a process
+        """Blame the contract of the work if it had been repeated a while: what ends a process
         sooner is no leak. Each line of the journal names a kind of work.
         """
         last = journal[-1]
         done = WORKS[last["work"]].__doc__
         if "repeated" not in last:
             return Blame(contract="", why=f"{done}, {_SOON}")
-        return Blame(contract=FLAT.id, steps=(f"do many times: {done}",), program=last)
+        blamed = contract_of(WORKS[last["work"]])
+        return Blame(contract=blamed, steps=(f"do many times: {done}",), program=last)
 
 
 @dataclass(slots=True)
@@ -83,13 +84,12 @@ class ResourcesJudging:
 
     def run(self) -> None:
         """Do every kind of work that the saver supports."""
-        if FLAT.id not in self.tally.wanted:
-            return
         self.bench.beat = self._beat
-        works = self._works()
+        works = [work for work in self._works() if contract_of(work) in self.tally.wanted]
         for work in self.tally.budget.within(works, "works that are repeated"):
             self._measure(work)
-        self._judge(len(works))
+        for contract in dict.fromkeys(map(contract_of, works)):
+            self._judge(contract, [work for work in works if contract_of(work) == contract])
         held = holdings_as_data(self._measured, self.plan.api)
         self.tally.sections["resources"] = {"held": held}
 
@@ -122,19 +122,20 @@ class ResourcesJudging:
             with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
                 journal.write(json.dumps({"work": self._work.__name__, **more}) + "\n")
 
-    def _judge(self, planned: int) -> None:
-        tally, found = self.tally, leaks(self._measured)
+    def _judge(self, contract: str, works: Sequence[type[Work]]) -> None:
+        measured = [one for one in self._measured if one.work in works]
+        tally, found = self.tally, leaks(measured)
         for _ in found:
-            tally.differences.note(FLAT.id)
+            tally.differences.note(contract)
         if found:
-            tally.agreed(FLAT.id, len(self._measured))
+            tally.agreed(contract, len(measured))
             tally.findings.append(finding(self.plan, self.target, found))
             return
-        trouble = next((one.trouble for one in self._measured if one.trouble), "")
+        trouble = next((one.trouble for one in measured if one.trouble), "")
         if trouble:
-            tally.not_answered([FLAT.id], trouble)
-        elif len(self._measured) == planned:
-            tally.agreed(FLAT.id, sum(one.times[-1] for one in self._measured))
+            tally.not_answered([contract], trouble)
+        elif len(measured) == len(works):
+            tally.agreed(contract, sum(one.times[-1] for one in measured))
 
     def _beat(self) -> None:
         self._repeated += 1

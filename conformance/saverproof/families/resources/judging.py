@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from saverproof.contracts.tables.resources import FLAT, UNKNOWN_THREADS
 from saverproof.families.laws import Law
 from saverproof.families.resources.holdings import KINDS, HeldContents
 from saverproof.families.resources.measuring import ResourceMeasurement
-from saverproof.families.resources.work import Work
+from saverproof.families.resources.work import UnknownThreads, Work
+
+
+def contract_of(work: type[Work]) -> str:
+    """Return the contract that a kind of work is done for."""
+    return UNKNOWN_THREADS.id if work is UnknownThreads else FLAT.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,11 @@ class Leak:
     first: HeldContents
     last: HeldContents
     origins: Mapping[str, str]
+
+    @property
+    def contract(self) -> str:
+        """The contract that the leak breaks."""
+        return contract_of(self.work)
 
     @property
     def summary(self) -> str:

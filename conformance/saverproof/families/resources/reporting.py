@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from saverproof.contracts.tables.resources import FLAT
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.resources.holdings import KINDS
 from saverproof.families.resources.judging import Leak
@@ -17,11 +16,11 @@ _WIDTH = 2_400
 
 
 def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
-    """Return the leaks as a finding of the report: the worst first."""
+    """Return the leaks that break a contract as a finding of the report: the worst first."""
     worst = found[0]
     times = ", ".join(f"{count:,}" for count in worst.law.sizes)
     return Finding(
-        contract=FLAT.id,
+        contract=worst.contract,
         api=plan.api,
         phase="resources",
         summary=worst.summary,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from saverproof.contracts.tables.resources import FLAT
 from saverproof.families.asked_saver import awaited
 from saverproof.families.chain import Chain
 from saverproof.families.resources.holdings import KINDS
@@ -53,12 +52,14 @@ Awaited.cancel = lambda self, name, arguments, named, wait: run(
 
 
 def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
-    """Return the source of a script that shows a leak; "" if none does."""
+    """Return the source of a script that shows a leak, of those that break one contract; "" if none
+    does.
+    """
     opening = opening_of(target)
     if opening is None:
         return ""
     texts = (script(leak, api, opening, target.name) for leak in likeliest(found))
-    return first_to_complain(texts, FLAT.id)
+    return first_to_complain(texts, found[0].contract)
 
 
 def likeliest(found: Sequence[Leak]) -> list[Leak]:
@@ -94,7 +95,7 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
         f"if last > first + {allowed:,}:".replace(",", ""),
         f"    {complaint('as many as after the first few times', '{told}')}",
     ]
-    return whole_script(promise_of(FLAT.id), name, opening, lines, _IMPORTS)
+    return whole_script(promise_of(leak.contract), name, opening, lines, _IMPORTS)
 
 
 def _cancelling() -> list[str]:

@@ -73,6 +73,17 @@ class Listings(Work):
         list(self.saver.list(self.kept.place, limit=5))
 
 
+class UnknownThreads(Work):
+    """get_tuple and list of eight threads that are not there"""
+
+    def once(self, number: int) -> None:
+        # What is kept for one of them, a lock for example, is too little to be told from noise.
+        for each in range(8):
+            place = Chain(self.saver, f"unknown-{number:08}-{each}").place
+            self.saver.get_tuple(place)
+            list(self.saver.list(place, limit=1))
+
+
 class Searches(Work):
     """list with a filter, before a checkpoint"""
 
@@ -236,6 +247,7 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
             CancelledHistories,
             CancelledDeletions,
             Openings,
+            UnknownThreads,
         )
     }
 )
