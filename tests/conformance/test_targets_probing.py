@@ -71,6 +71,7 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
             "--saver sqlit: no target has that name; "
             r"did you mean sqlite\b.*`saverproof list targets`.*module:attribute",
         ),
+        ("", r"^--saver has no name: expected one of the \d+ that `saverproof list targets` shows"),
         ("nowhere:x", "--saver nowhere:x: nowhere does not import: ModuleNotFoundError"),
         ("raising:x", r"does not import: ValueError: half configured \(.*raising.py, line 2\)"),
         ("leaving:x", r"does not import: SystemExit: no licence \(.*leaving.py, line 2\)"),

@@ -55,8 +55,9 @@ def _by_name(saver: str, folder: Path) -> TargetRef:
         return _only_target(saver, folder)
     near = difflib.get_close_matches(saver, points, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    found = f"{saver}: no target has that name; {hint}" if saver.strip() else "has no name: "
     raise TargetError(
-        f"--saver {saver}: no target has that name; {hint}expected one of the {len(points)} that "
+        f"--saver {found}expected one of the {len(points)} that "
         "`saverproof list targets` shows, module:attribute or path/to/file.py:attribute"
     )
 
