@@ -26,6 +26,7 @@ MODULES = {
         "swept_away",
     ),
     "One question beside another": ("what_is_asked",),
+    "What a snapshot of much work leaves out": ("snapshots",),
 }
 """Each class of mistakes that a program shows, and the modules of its wrong savers."""
 NAMES = {

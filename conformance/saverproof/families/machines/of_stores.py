@@ -60,6 +60,7 @@ from saverproof.programs.removals import (
     MANY,
     REMOVALS,
 )
+from saverproof.programs.reopened import KEPT
 from saverproof.programs.small import checkpoint
 from saverproof.programs.steps.definitions import Program, Step
 from saverproof.programs.swept_away import (
@@ -328,6 +329,14 @@ def _lifecycle() -> tuple[Theme, ...]:
             whole_store=True,
         ),
         Theme("unread", script=_this(REOPENED), needs=frozenset({"durable"}), whole_store=True),
+        *(
+            Theme(f"{name}, {when}", script=_this(program), needs=kept.needs, whole_store=True)
+            for name, kept in KEPT.items()
+            for when, program in (
+                ("opened again", kept.at_once()),
+                ("opened again after much work", kept.after_much_work()),
+            )
+        ),
         Theme(
             "first operations",
             script=_first(*FIRST_OPERATIONS),
