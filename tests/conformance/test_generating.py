@@ -17,7 +17,7 @@ from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.codec import from_json, to_json
-from saverproof.programs.steps.definitions import Program, Put, PutWrites
+from saverproof.programs.steps.definitions import DeleteForRuns, Program, Put, PutWrites
 from saverproof.programs.theme import Theme
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
@@ -113,3 +113,15 @@ def test_a_delta_channel_that_was_updated_may_have_its_version_from_the_parent()
     model.apply(Put("a", "", 1, changes=(("log", Value("integer", 1)),)))
     assert objection(Put("a", "", 2, 1, metadata=_counting(1, 1)), model) is None
     assert objection(Put("a", "", 2, metadata=_counting(1, 1)), model) is not None
+
+
+def test_no_copy_is_made_of_a_checkpoint_whose_parent_was_removed_and_put_again() -> None:
+    model = Model()
+    puts = (Put("a", "", 2, metadata={"run_id": "run-2"}), Put("a", "", 3, 2), Put("a", "", 1))
+    copy = Put("a", "", 4, 2, copy_of=3)
+    for step in puts:
+        model.apply(step)
+    assert objection(copy, model) is None
+    for later in (DeleteForRuns(("run-2",)), Put("a", "", 2, 1)):
+        model.apply(later)
+    assert objection(copy, model) is not None

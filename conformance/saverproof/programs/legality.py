@@ -38,6 +38,9 @@ def _(step: Put, model: Model) -> str | None:
         source = history.get(step.copy_of)
         if source is None or present is not None:
             return "a copy-fork needs its source, and an id of its own"
+        # What is put again under the parent's id may be of another branch, with the same versions.
+        if source.parent_may_be_gone:
+            return "a copy-fork's source still has the parent that it was put with"
         return None if source.parent == step.parent else "a copy-fork has its source's parent"
     if present is None:
         if (step.thread, step.namespace, step.parent) in model.gone:
