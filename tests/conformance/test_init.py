@@ -6,7 +6,6 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -116,16 +115,16 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would have judged a saver; each finds nothing wrong."""
-    commands: list[list[str]] = []
+    """The arguments of pytest that would have judged a saver; each run finds nothing wrong."""
+    given: list[list[str]] = []
 
-    def run(command: list[str], **given: Any) -> subprocess.CompletedProcess[str]:
-        commands.append(command)
-        return subprocess.CompletedProcess(command, 0)
+    def run(arguments: list[str]) -> int:
+        given.append(arguments)
+        return 0
 
-    monkeypatch.setattr("saverproof.run.cli.init.subprocess.run", run)
-    monkeypatch.setattr("saverproof.run.cli.judge.subprocess.run", run)
-    return commands
+    monkeypatch.setattr("saverproof.run.cli.init.run_pytest", run)
+    monkeypatch.setattr("saverproof.run.cli.judge.run_pytest", run)
+    return given
 
 
 def init(*arguments: str, answers: str | None = None) -> tuple[int, str]:
@@ -250,7 +249,7 @@ def test_a_class_is_judged_and_nothing_but_the_folder_of_results_is_written(
     status, output = judge("invented_savers:ByConnString", "--saver-families=upsert", "-n", "2")
     assert status == 0, output
     file = ".saverproof/targets/by_conn_string.py"
-    assert judged[0][3:] == [
+    assert judged[0] == [
         *("-p", "no:cacheprovider", f"--saver={file}:by_conn_string", "--saver-profile=quick"),
         *("--saver-families=upsert", "-n", "2"),
     ]
@@ -269,7 +268,7 @@ def test_a_class_may_be_named_by_its_file(given: str, judged: list[list[str]]) -
     Path("evening.py").write_text(text)
     status, output = judge(given)
     assert status == 0, output
-    assert judged[0][5] == "--saver=.saverproof/targets/notes.py:notes"
+    assert judged[0][2] == "--saver=.saverproof/targets/notes.py:notes"
     assert "from evening import Notes" in Path(".saverproof/targets/notes.py").read_text()
     assert init(given, "--yes")[0] == 0
 
@@ -278,7 +277,7 @@ def test_a_class_may_be_named_by_its_file(given: str, judged: list[list[str]]) -
 def test_what_pytest_takes_is_handed_on(saver: str, judged: list[list[str]]) -> None:
     status, output = judge(saver, "--saver-profile=deep")
     assert status == 0, output
-    assert judged[0][5:] == [f"--saver={saver}", "--saver-profile=deep"]
+    assert judged[0][2:] == [f"--saver={saver}", "--saver-profile=deep"]
 
 
 def test_without_a_saver_the_project_says_what_is_judged(judged: list[list[str]]) -> None:
@@ -287,7 +286,7 @@ def test_without_a_saver_the_project_says_what_is_judged(judged: list[list[str]]
     assert "SAVER: found none, and no [tool.saverproof] in pyproject.toml" in output
     Path("pyproject.toml").write_text('[tool.saverproof]\nsaver = "memory"\nprofile = "default"\n')
     assert judge("-x")[0] == 0
-    assert judged[0][5:] == ["--saver=memory", "--saver-profile=default", "-x"]
+    assert judged[0][2:] == ["--saver=memory", "--saver-profile=default", "-x"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -63,8 +62,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def init(saver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write the files, and judge nothing: that is left to the workflow."""
     with monkeypatch.context() as without_judging:
-        done: Any = subprocess.CompletedProcess([], 0)
-        without_judging.setattr("saverproof.run.cli.init.subprocess.run", lambda *a, **k: done)
+        without_judging.setattr("saverproof.run.cli.init.run_pytest", lambda arguments: 0)
         result = CliRunner().invoke(main, ["init", saver, "--yes"])
     assert result.exit_code == 0, result.output
 
