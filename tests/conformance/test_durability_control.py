@@ -124,7 +124,7 @@ def test_a_saver_that_keeps_its_first_answer_loses_nothing(
     assert not outcome.findings
     assert set(KILLED) <= outcome.checked.keys()
     assert outcome.unknown.keys() == {RESUME, NO_RERUN}
-    assert "another process is given" in outcome.unknown[RESUME]
+    assert "and another process " in outcome.unknown[RESUME]
     # Nobody has said yet why: the run fails.
     assert outcome.hidden_by[RESUME] == ()
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from tests.conformance.judging_support import plan_of
 from tests.conformance.selftest_support import facts_for, hunt, target_of
 from tests.wrong_savers import WRONG
 
-from saverproof.families.items import Finding
+from saverproof.families.items import Outcome
 
 IMMUTABLE = "channels/history-immutable"
 
@@ -25,22 +24,24 @@ def test_the_mistake_that_the_own_family_finds_is_among_them(tmp_path: Path) -> 
     assert wrong.note in handed.mistakes_alike
 
 
-def findings_of(name: str, family: str, folder: Path) -> Collection[Finding]:
-    """What a family finds of a wrong saver."""
+def outcome_of(name: str, family: str, folder: Path) -> Outcome:
+    """What a family tells of a wrong saver."""
     wrong = next(one for one in WRONG if one.name == name)
     target = target_of(wrong)
     plan = plan_of(target, family, "sync", folder, facts=facts_for(wrong, folder))
-    found = hunt(plan, target, steps=900).findings
-    assert found
-    return found
+    return hunt(plan, target, steps=900)
 
 
 def test_a_mistake_of_another_family_is_named_where_it_explains_as_much(tmp_path: Path) -> None:
-    for one in findings_of("delete-thread-always-raises", "lifecycle", tmp_path):
+    outcome = outcome_of("delete-thread-always-raises", "lifecycle", tmp_path)
+    told = [*outcome.findings, *outcome.handed]
+    assert told
+    for one in told:
         assert "delete_thread always raises" in (one.mistake, *one.mistakes_alike)
 
 
 def test_a_mistake_of_another_family_is_not_named_where_runs_rule_it_out(tmp_path: Path) -> None:
     # Their shortest program is shown by savers that lose writes of any batch as well.
-    found = findings_of("one-batch-per-task", "upsert", tmp_path)
+    found = outcome_of("one-batch-per-task", "upsert", tmp_path).findings
+    assert found
     assert not set.intersection(*(set(one.mistakes_alike) for one in found))

@@ -68,10 +68,10 @@ class CopyFindsItsKeyTaken(RunIndex):
 
 class MetadataIndex(ReferenceSaver):
     """A base saver that filters by rows of an index. A put removes the rows of the checkpoint that
-    it replaces; a removal, those that `_unindexed` tells.
+    it replaces; a removal, those that `_unindex` is given.
     """
 
-    def _index(self) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    def _rows_of_index(self) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
         index: dict[tuple[str, str, str], list[dict[str, Any]]]
         index = self.store.extra.setdefault("index of metadata", {})
         return index
@@ -79,22 +79,22 @@ class MetadataIndex(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         key = (row.thread, row.ns, row.id)
         if row.id in shelf.checkpoints:
-            self._index().pop(key, None)
+            self._rows_of_index().pop(key, None)
         super()._store_checkpoint(shelf, row)
-        self._index().setdefault(key, []).append(self._load_metadata(row.metadata))
+        self._rows_of_index().setdefault(key, []).append(self._load_metadata(row.metadata))
 
     def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
         super()._copy_shelf(shelf, copy)
         for id in shelf.checkpoints:
-            rows = self._index().get((shelf.thread, shelf.ns, id), [])
-            self._index().setdefault((copy.thread, copy.ns, id), []).extend(rows)
+            rows = self._rows_of_index().get((shelf.thread, shelf.ns, id), [])
+            self._rows_of_index().setdefault((copy.thread, copy.ns, id), []).extend(rows)
 
     def _filtered(
         self, rows: list[CheckpointRow], filter: dict[str, Any] | None
     ) -> list[CheckpointRow]:
         if not filter:
             return rows
-        indexed = self._index()
+        indexed = self._rows_of_index()
         return [
             row
             for row in rows
@@ -111,7 +111,7 @@ class MetadataIndex(ReferenceSaver):
 
     def _unindex(self, shelf: Shelf, ids: Iterable[str]) -> None:
         for id in ids:
-            self._index().pop((shelf.thread, shelf.ns, id), None)
+            self._rows_of_index().pop((shelf.thread, shelf.ns, id), None)
 
 
 @mistake(
@@ -131,9 +131,11 @@ class DeletedIsStillIndexed(MetadataIndex):
 )
 class RunsAreStillIndexed(MetadataIndex):
     def _drop_runs(self, shelf: Shelf, ids: list[str]) -> None:
-        kept = {id: [*self._index().get((shelf.thread, shelf.ns, id), ())] for id in ids}
+        kept = {id: [*self._rows_of_index().get((shelf.thread, shelf.ns, id), ())] for id in ids}
         super()._drop_runs(shelf, ids)
-        self._index().update({(shelf.thread, shelf.ns, id): rows for id, rows in kept.items()})
+        self._rows_of_index().update(
+            {(shelf.thread, shelf.ns, id): rows for id, rows in kept.items()}
+        )
 
 
 @mistake("deletion/copy-complete", "the index of metadata is filled by put, and not by copy_thread")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
@@ -10,6 +11,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from saverproof.process.counted_lines import LineCount, TooManyLinesError
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe
+from tests.wrong_savers.scenes.remains import early_beside, selected_again
 from tests.wrong_savers.scenes.threads import everything, two_threads
 
 
@@ -23,7 +25,7 @@ def a_deleted_thread(p: Probe) -> Any:
     answers = [many, p.delete("z"), p.id_of(), p.id_of("a", "", 1), p.delete("a")]
     left = p.places(p.config("a", None)), p.id_of(), p.id_of("a", "n:1"), p.places(None)
     left = *left, p.id_of("a", "", 1)
-    return answers, left, everything(p, "b", "ab")
+    return answers, left, everything(p, "b", "ab"), early_beside(p, p.delete)
 
 
 @scene("deletion/no-ghosts")
@@ -43,7 +45,7 @@ def the_same_ids_after_a_delete(p: Probe) -> Any:
     p.write(1, [("x", 1)], thread="e")
     p.delete("e")
     p.put(1, thread="e")
-    return everything(p, "a", "c", "d", "e")
+    return everything(p, "a", "c", "d", "e"), selected_again(p, p.delete)
 
 
 def delete_runs(p: Probe, *runs: str) -> Any:
@@ -73,7 +75,9 @@ def deleted_runs(p: Probe) -> Any:
     for number, run in enumerate(runs, 1):
         p.put(number, thread="runs", metadata={"run_id": run})
     answers += [delete_runs(p, *runs), p.ids(p.config("runs"))]
-    return answers, left, p.pending("a", "n:1", 1), runs_that_are_told_apart(p)
+    deleting = partial(delete_runs, p)
+    remains = early_beside(p, deleting), selected_again(p, deleting)
+    return answers, left, p.pending("a", "n:1", 1), runs_that_are_told_apart(p), remains
 
 
 def runs_that_are_told_apart(p: Probe) -> Any:
@@ -116,7 +120,9 @@ def pruned_to_the_latest(p: Probe) -> Any:
     answers += [prune(p, "c", "d", strategy="delete"), p.id_of("d")]
     p.put(1, thread="e")
     answers += [p.attempt(lambda: p.call("prune", ["e"])), p.id_of("e")]
-    return answers, shown, p.pending("a", "n:1"), everything(p, "ab"), p.held("a", "", 4)
+    # What is swept up of the pruned thread itself is left open.
+    beside = early_beside(p, partial(prune, p))[1]
+    return answers, shown, p.pending("a", "n:1"), everything(p, "ab"), p.held("a", "", 4), beside
 
 
 @scene("deletion/prune-drops-older")
@@ -191,7 +197,10 @@ def a_copied_thread(p: Probe) -> Any:
     p.delete("a")
     p.put(7, values={"x": 2})
     later = p.attempt(lambda: p.call("copy_thread", "a", "later"))
-    return answer, before, p.pending("copy", "", 3), later, everything(p, "later")
+    early, selected = p.pending("copy", "", 3), p.ids(p.config("copy", None), filter={"step": 1})
+    p.delete("copy")
+    again = p.attempt(lambda: p.call("copy_thread", "b", "copy")), everything(p, "copy")
+    return answer, before, early, later, everything(p, "later"), selected, again
 
 
 @scene("deletion/copy-independent")

@@ -10,6 +10,7 @@ from unittest import mock
 from saverproof.savers.targets.event_loop import having_a_loop
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe, finish
+from tests.wrong_savers.scenes.remains import much_is_stored, what_is_kept
 from tests.wrong_savers.scenes.threads import everything, two_threads
 
 
@@ -91,9 +92,10 @@ def writes_on_a_loop(p: Probe) -> Any:
 
 @scene("lifecycle/reopen")
 def reopened(p: Probe) -> Any:
+    much_is_stored(p)
     two_threads(p)
     p.reopen()
-    return p.id_of(), p.id_of("a", "n:1"), everything(p, "a", "b", "ab")
+    return p.id_of(), p.id_of("a", "n:1"), everything(p, "a", "b", "ab"), what_is_kept(p)
 
 
 @scene("lifecycle/setup-idempotent")
