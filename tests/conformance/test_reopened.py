@@ -10,7 +10,7 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.trials import Trials
-from saverproof.mistakes import snapshots
+from saverproof.mistakes import snapshots, upsert
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.reopened import KEPT
 from saverproof.programs.steps.definitions import Program
@@ -43,6 +43,12 @@ def broken(target: Target, folder: Path, programs: Iterable[Program]) -> set[str
 @pytest.mark.parametrize("right", [ReferenceSaver, SnapshotsOfAll])
 def test_a_right_saver_is_accused_of_nothing(right: type, tmp_path: Path) -> None:
     assert broken(target(right), tmp_path, (*AT_ONCE, *AFTER_MUCH_WORK)) == set()
+
+
+def test_the_commonest_flaw_of_released_savers_is_not_in_the_way(tmp_path: Path) -> None:
+    """What a program meets besides may hide what it is for, and nothing would count as held."""
+    saver = target(upsert.MixedBatchIgnores)
+    assert broken(saver, tmp_path, (*AT_ONCE, *AFTER_MUCH_WORK)) == set()
 
 
 def test_the_bundled_saver_is_accused_of_nothing(tmp_path: Path) -> None:

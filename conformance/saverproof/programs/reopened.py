@@ -78,13 +78,21 @@ def _stored() -> Iterator[Step]:
     yield checkpoint(THREAD, 4, 1)
     yield checkpoint(THREAD, 3, 4)
     yield batch(THREAD, 1, 1, 2, ("__interrupt__", 1), ("__resume__", 2))
-    yield batch(THREAD, 1, 1, 2, ("__resume__", 3), seed=50)
+    yield from _again(2, 3, seed=50)
     yield checkpoint(THREAD, 5, namespace=_CHILD)
     yield batch(THREAD, 5, 1, 2, namespace=_CHILD)
     yield checkpoint(THREAD, 3, 4, seed=70)
     yield PutWrites(
         THREAD, "", 4, 1, (("notes", Value("none", 0)), ("__interrupt__", Value("none", 0)))
     )
+
+
+def _again(count: int, resumed: int, *, seed: int) -> Iterator[Step]:
+    """Yield the writes of a task that is done again. The special write has a batch of its own: in
+    a mixed one, savers keep the first, which has a contract of its own and would hide the rest.
+    """
+    yield batch(THREAD, 1, 1, count, seed=seed)
+    yield batch(THREAD, 1, 1, 0, ("__resume__", resumed))
 
 
 def _tasks() -> Iterator[Step]:
@@ -124,8 +132,8 @@ KEPT: Mapping[str, Kept] = {
     "what is stored": _kept(
         (*_stored(), *_tasks(), *_refilled()),
         (
-            *(batch(THREAD, 1, 1, 3, ("__resume__", 4), seed=90), checkpoint(THREAD, 7, 3)),
-            *(DeleteThread(OTHER), checkpoint(OTHER, 2)),
+            *_again(3, 4, seed=90),
+            *(checkpoint(THREAD, 7, 3), DeleteThread(OTHER), checkpoint(OTHER, 2)),
         ),
     ),
     "early writes": _kept(
