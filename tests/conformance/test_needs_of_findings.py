@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from saverproof.mistakes.isolation import GetByIdInAnyNamespace
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import opener
+from saverproof.mistakes.values import MangledValues
 from saverproof.savers.targets.target import Target
 
 
@@ -85,11 +87,23 @@ class NoFilterInNamespacesEither(WritesInNamespacesAsText):
         yield from super().list(config, filter=None if inside else filter, **how)
 
 
-def outcome_of(saver: type[ReferenceSaver], folder: Path) -> Outcome:
-    """What the family of isolation finds of a saver."""
+class NumbersOfJsonb(MangledValues):
+    """Keeps values as PostgreSQL's jsonb does: -1e16 becomes an integer, infinity is refused."""
+
+    def changed(self, value: Any) -> Any:
+        if type(value) is not float:
+            return value
+        if not math.isfinite(value):
+            raise ValueError('Token "Infinity" is invalid')
+        # 1.0 stays a float, as jsonb keeps its point; 1e+16 has none.
+        return int(value) if abs(value) >= 1e16 else value
+
+
+def outcome_of(saver: type[ReferenceSaver], folder: Path, family: str = "isolation") -> Outcome:
+    """What a family finds of a saver."""
     target = Target(name="wrong", open=opener(saver))
     return judged(
-        plan_of(target, "isolation", "sync", folder, facts=facts_from(EVERY_OPERATION)), target
+        plan_of(target, family, "sync", folder, facts=facts_from(EVERY_OPERATION)), target
     )
 
 
@@ -108,6 +122,13 @@ def test_ids_that_are_hostile_in_several_ways_are_one_flaw_by_what_they_share(
     assert {found.contract for found in outcome.findings} == {"isolation/hostile-identifiers"}
     assert not outcome.unsettled
     assert not outcome.extra["differences"]["elsewhere"]
+
+
+def test_values_of_another_kind_may_be_wrong_for_their_own_reason(tmp_path: Path) -> None:
+    outcome = outcome_of(NumbersOfJsonb, tmp_path, "serialization")
+    told = {found.contract for found in outcome.findings}
+    assert told == {"serialization/channel-values", "serialization/non-finite"}
+    assert not outcome.unsettled
 
 
 def test_a_step_that_every_program_has_is_no_need_of_its_own(tmp_path: Path) -> None:

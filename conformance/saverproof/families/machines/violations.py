@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from saverproof.families.machines.trials import ProgramRun
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
+from saverproof.programs.renaming import names_of
 from saverproof.programs.steps.definitions import Program
 from saverproof.programs.trait import Trait
 
@@ -34,12 +35,17 @@ class Violation:
         """Return whether the program may need one of the ``others`` in place of ``need``.
 
         Taking out either takes out both: a thread id that joins two names has letters of paths, and
-        nothing in the program tells which of the two makes the difference.
+        nothing in the program tells which of the two makes the difference. This is asked of thread
+        ids alone: a value of another kind is another value, which may be wrong for its own reason.
         """
-        return any(
+        return _renames_threads(need, self.program) and any(
             _takes_out(need, other, self.program) and _takes_out(other, need, self.program)
             for other in others
         )
+
+
+def _renames_threads(trait: Trait, program: Program) -> bool:
+    return names_of(trait.without(program), "thread") != names_of(program, "thread")
 
 
 def _takes_out(one: Trait, other: Trait, program: Program) -> bool:
