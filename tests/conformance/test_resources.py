@@ -136,6 +136,21 @@ class Raising(SqliteReference):
         raise RuntimeError("out of order")
 
 
+class LosesConnections(SqliteReference):
+    """Never gives back a connection on which a put failed, and has a pool of thirty."""
+
+    lost = 0
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        if self.lost == 30:
+            raise TimeoutError("no connection is free")
+        try:
+            return super().put(config, checkpoint, metadata, new_versions)
+        except TypeError:
+            self.lost += 1
+            raise
+
+
 SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
@@ -145,6 +160,7 @@ SAVERS = SimpleNamespace(
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
+    loses_connections=target(name="loses-connections")(opener(LosesConnections)),
 )
 
 
@@ -340,6 +356,14 @@ def test_nothing_is_known_of_a_saver_that_raises(
     monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets])
     outcome = judged(here("raising"), tmp_path)
     assert outcome.unknown[FLAT] == "get_tuple, repeated: RuntimeError: out of order"
+
+
+def test_failures_of_another_kind_are_not_the_ones_to_repeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Failures])
+    reason = judged(here("loses-connections"), tmp_path).unknown[FLAT]
+    assert reason.endswith("repeated: TimeoutError: no connection is free")
 
 
 def test_nothing_is_held_where_descriptors_cannot_be_seen(

@@ -140,13 +140,23 @@ class RunDeletions(Work):
 class Failures(Work):
     """put and put_writes of a value that cannot be serialized"""
 
+    raised: tuple[type[Exception], ...] = ()
+
     def once(self, number: int) -> None:
-        chain = Chain(self.saver, f"failing-{number:08}")
+        chain, value, raised = Chain(self.saver, f"failing-{number:08}"), threading.Lock(), []
         chain.numbers = iter([1])
-        with suppress(Exception):
-            chain.put(value=threading.Lock())
-        with suppress(Exception):
-            self.saver.put_writes(self.kept.configs[-1], [("a", threading.Lock())], "task")
+        for fails in (
+            lambda: chain.put(value=value),
+            lambda: self.saver.put_writes(self.kept.configs[-1], [("a", value)], "task"),
+        ):
+            try:
+                fails()
+            except Exception as error:
+                if self.raised and type(error) not in self.raised:
+                    # The saver has run out of something, and does not come as far as the value.
+                    raise
+                raised.append(type(error))
+        self.raised = self.raised or tuple(raised)
         with suppress(Exception):
             # Not each saver has it. What is kept for a thread may stay until it is deleted.
             self.saver.delete_thread(chain.thread)
