@@ -14,6 +14,7 @@ from saverproof.mistakes.metadata import MetadataAs, NoneMetadataDropped
 from saverproof.mistakes.pending_writes import NoneWritesHidden
 from saverproof.mistakes.reference.reading import Blobs
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.serialization import SeenOfTheNewestPut, UpdatedChannelsLeftOut
 from saverproof.mistakes.upsert import ReputCascades
 from saverproof.mistakes.what_is_removed import SpecialWritesNotCopied
@@ -23,9 +24,12 @@ from saverproof.programs.steps.definitions import (
     DeleteForRuns,
     DeleteThread,
     Program,
+    Prune,
     Put,
     PutHistory,
     PutWrites,
+    Step,
+    WalkPages,
 )
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
@@ -53,6 +57,15 @@ class TextOfValues(ReferenceSaver):
 
     def _load_values(self, blobs: Blobs) -> dict[str, Any]:
         return {channel: str(value) for channel, value in super()._load_values(blobs).items()}
+
+
+class NewestStay(ReferenceSaver):
+    """Removes all but the newest 23 checkpoints of a namespace by itself."""
+
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        super()._store_checkpoint(shelf, row)
+        for id in sorted(shelf.checkpoints)[:-23]:
+            del shelf.checkpoints[id]
 
 
 class Both(SpecialWritesNotCopied, NoneWritesHidden):
@@ -168,3 +181,16 @@ def test_writes_of_other_values_are_out_of_order_all_the_same(tmp_path: Path) ->
     run = run_on(TextOfWritesByArrival, tmp_path, (Put("a", "", 1), *batches))
     facts = {breach.difference.fact for breach in (*run.breaches, *run.masked)}
     assert {"write:value", "write:order"} <= facts
+
+
+@pytest.mark.parametrize("count", [24, 64])
+@pytest.mark.parametrize(
+    "then", [CopyThread("a", "b"), Prune(("a",), "keep_latest"), WalkPages("a", "", 1)]
+)
+def test_what_a_saver_removed_by_itself_is_not_missing_because_of_what_comes_then(
+    then: Step, count: int, tmp_path: Path
+) -> None:
+    run = run_on(NewestStay, tmp_path, (PutHistory("a", "", 1, count), then))
+    assert {breach.contract for breach in (*run.breaches, *run.masked)} == {
+        "identity/put-returns-address"
+    }

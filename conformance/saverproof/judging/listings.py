@@ -270,9 +270,14 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
         before = numbers[-1]
     place, unexpected = (step.thread, step.namespace), context.model.unexpected
     seen = [number for number in seen if (*place, number) not in unexpected]
-    expected = sorted(history, reverse=True)
-    if sorted(seen, reverse=True) == expected:
+    if sorted(seen, reverse=True) == sorted(history, reverse=True):
         context.facts.agree(facts.PAGES)
+        return
+    # No page can give what the saver has lost.
+    for number in sorted({*history}.difference(seen)):
+        _look_by_id(context, (*place, number))
+    expected = sorted(context.model.history(*place), reverse=True)
+    if sorted(seen, reverse=True) == expected:
         return
     context.facts.differ(
         facts.PAGES,

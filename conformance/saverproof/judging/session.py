@@ -16,17 +16,19 @@ from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.scenes.unread import LeaveUnread
-from saverproof.judging.store_check import check_store, read_back
+from saverproof.judging.store_check import check_store, may_have_lost, read_back
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
 from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
 from saverproof.programs.model.records import Address
 from saverproof.programs.steps.definitions import (
+    CopyThread,
     DeleteForRuns,
     GetTuple,
     ListTuples,
     Program,
+    Prune,
     Put,
     PutHistory,
     PutWrites,
@@ -124,7 +126,7 @@ class Session(Context):
             return []
         if self.on_step is not None:
             self.on_step(step, len(self.taken))
-        seen_late = self._look_before_runs_go(step)
+        seen_late = self._look_before(step)
         known, diverged = self._known, self.model.diverged
         new_to_it = self._unknown_hostile(step)
         self._doubted = self._doubts_of(step)
@@ -141,18 +143,20 @@ class Session(Context):
             self.facts.agree(facts.HOSTILE_REFUSED)
         return [*seen_late, *self._attributed(step, known, diverged=diverged)]
 
-    def _look_before_runs_go(self, step: Step) -> list[Breach]:
-        """Read each checkpoint that was not looked at since it was put, if a step deletes runs.
+    def _look_before(self, step: Step) -> list[Breach]:
+        """Read what a step may remove or copy, if it was not read lately; return the breaches.
 
-        Which checkpoints go with a run follows from the run ids that the saver shows.
+        Which checkpoints go with a run follows from the run ids that the saver shows. Where not all
+        is read after each step, something may be missing before it is copied.
         """
-        if not isinstance(step, DeleteForRuns):
-            return []
         known, diverged = self._known, self.model.diverged
-        for address in [*self.model.addresses()]:
-            record = self.model.record(address)
-            if record is not None and not record.looked_at:
-                read_back(self, address)
+        if isinstance(step, DeleteForRuns):
+            for address in [*self.model.addresses()]:
+                record = self.model.record(address)
+                if record is not None and not record.looked_at:
+                    read_back(self, address)
+        elif isinstance(step, CopyThread | Prune) and may_have_lost(self):
+            check_store(self)
         return self._attributed(self.last_change or step, known, diverged=diverged)
 
     def _over_all_threads(self, step: Step) -> bool:

@@ -23,6 +23,8 @@ _VERY_MANY = 60
 would grow with the square of the number. Random programs have fewer; what shows only in a hundred
 namespaces was shortened twice as slowly with 300.
 """
+_MANY = 20
+"""The number of checkpoints from which savers are known to remove old ones by themselves."""
 
 
 def check_store(context: Context) -> None:
@@ -223,7 +225,21 @@ def touch(context: Context, address: Address) -> None:
     """
     if not context.reads:
         return
-    if context.thorough and sum(1 for _ in context.model.addresses()) <= _VERY_MANY:
+    if context.thorough and not is_large(context):
         check_store(context)
     else:
         read_back(context, address)
+
+
+def is_large(context: Context) -> bool:
+    """Return whether the store is too large to be looked at as a whole after each step."""
+    return _count(context) > _VERY_MANY
+
+
+def may_have_lost(context: Context) -> bool:
+    """Return whether the store is so large that a saver may have lost something unnoticed."""
+    return is_large(context) or (not context.thorough and _count(context) > _MANY)
+
+
+def _count(context: Context) -> int:
+    return sum(1 for _ in context.model.addresses())

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
-from saverproof.contracts.tables import identity, pending_writes, serialization
+from saverproof.contracts.tables import channels, identity, pending_writes, serialization
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
@@ -28,6 +28,7 @@ from saverproof.scripts.complaints import compare, guarded
 from saverproof.scripts.writer import ScriptWriter
 
 _COUNT = Fact("count", "not everything that was stored is there")
+_LOST = Fact("lost", "not even the first that was stored is there, and later ones are")
 _WHOLE = {
     "writes": pending_writes.COMPLETE,
     "channels": serialization.CHANNEL_VALUES,
@@ -51,6 +52,8 @@ class Bulk(Scene):
         """Return the contract that is broken: a must if the call was accepted and not everything is
         stored, else one that is advice.
         """
+        if fact == _LOST:
+            return channels.HISTORY_IMMUTABLE
         return _WHOLE[self.kind] if fact == _COUNT else self.contract
 
     @staticmethod
@@ -76,7 +79,8 @@ class Bulk(Scene):
             expected, observed = answer
             if expected == observed:
                 context.facts.agree(self.contract)
-            self.compare(context, _COUNT, address, expected, observed)
+            lost = expected != observed and self._lost_the_first(context)
+            self.compare(context, _LOST if lost else _COUNT, address, expected, observed)
 
     def _stored(self, context: Context) -> tuple[Any, Any]:
         """Return how many channels, writes or checkpoints were put, and how many of them are
@@ -120,6 +124,11 @@ class Bulk(Scene):
             if before is not None:
                 model.remove((self.thread, "", before), "bulk")
         return len(driver.list_tuples(address_config(thread, None, None), {}))
+
+    def _lost_the_first(self, context: Context) -> bool:
+        """Return whether a read by its id does not find the first checkpoint."""
+        config = read_config((self.thread, "", self.number), context.real(self.thread))
+        return context.attempt(lambda: context.driver.get_tuple(config)) is None
 
     # --- in scripts --------------------------------------------------------------------------
 
