@@ -13,6 +13,7 @@ from saverproof import Target
 from saverproof.families.machines.trials import Trials
 from saverproof.mistakes import swept_away
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.programs.steps.definitions import Program
 from saverproof.programs.swept_away import (
     COPY_SELECTED,
@@ -36,6 +37,23 @@ class PruningSweepsItsThread(swept_away.Sweeping):
         self._sweep(self._shelves_of(thread))
 
 
+class KeysReplaced(swept_away.MetadataIndex):
+    """An index with a row for each key: a put replaces the keys that it has."""
+
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        super()._store_checkpoint(shelf, row)
+        rows = self._rows_of_index()[(row.thread, row.ns, row.id)]
+        rows[:] = [{key: value for each in rows for key, value in each.items()}]
+
+
+class DeletedKeysStay(KeysReplaced, swept_away.DeletedIsStillIndexed):
+    """What is put after a deletion keeps the keys that it does not have itself."""
+
+
+class KeysOfRunsStay(KeysReplaced, swept_away.RunsAreStillIndexed):
+    """What is put after the deletion of its run keeps the keys that it does not have itself."""
+
+
 def target(saver: type) -> Target:
     return Target(name=saver.__name__, open=opener(saver))
 
@@ -48,7 +66,13 @@ def broken(target: Target, folder: Path, programs: Iterable[Program]) -> set[str
     return {breach.contract for run in runs for breach in run.breaches}
 
 
-RIGHT = (ReferenceSaver, SqliteReference, PruningSweepsItsThread, swept_away.MetadataIndex)
+RIGHT = (
+    ReferenceSaver,
+    SqliteReference,
+    PruningSweepsItsThread,
+    swept_away.MetadataIndex,
+    KeysReplaced,
+)
 
 
 @pytest.mark.parametrize("right", RIGHT)
@@ -71,6 +95,8 @@ INDEXING = (
     swept_away.RunsAreStillIndexed,
     swept_away.CopyFindsItsKeyTaken,
     swept_away.CopyIsNotIndexed,
+    DeletedKeysStay,
+    KeysOfRunsStay,
 )
 
 

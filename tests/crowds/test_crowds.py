@@ -20,6 +20,7 @@ PAIRS = (
     ("list-defaults-to-root", "limit-none-raises"),
     ("empty-id-narrows-the-list", "filter-none-raises"),
     ("first-put-wins", "filter-without-case"),
+    ("before-inclusive", "async-list-without-before"),
 )
 """Two mistakes each, of which one is near the other, or hides it."""
 PAIRS_BY_NIGHT = (
@@ -107,3 +108,18 @@ def test_what_is_never_shown_stays_hidden() -> None:
     """Where every listing raises, nobody knows what one would show."""
     found = judge(crowd(("list-defaults-to-root", "limit-none-raises")))
     assert "may hide" in found.reasons["identity/parent"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "history-newest-first",
+        *map(by_night, ("history-goes-round", "nested-chains-cut", "nested-chains-of-runs-cut")),
+    ],
+)
+def test_what_is_made_of_wrong_reads_is_not_held(name: str) -> None:
+    """Where no parent is shown, nothing is rebuilt from ancestors, whatever a walk would do."""
+    saver = crowd(("no-parents", name))
+    found = assert_nothing_is_lost(saver)
+    assert found.verdicts[saver.mistakes[1].breaks] == "not-exercised"
+    assert "identity/parent" in found.reasons[saver.mistakes[1].breaks]

@@ -74,6 +74,10 @@ class Context:
         self.last_change: Step | None = None
         self.refusals: list[bool] = []
         """For each prune and deletion for runs, in order: True if the saver refused it."""
+        self.blind: set[tuple[Fact, int]] = set()
+        """Facts that were looked at and could not show anything, each with the number of steps
+        taken by then: both sides of the comparison came from wrong answers.
+        """
         self.reads = True
         """True if what a step has stored is read after it."""
         self._turn = 0
@@ -94,6 +98,10 @@ class Context:
     def real(self, thread: str) -> str:
         """Return the thread id that the saver is given for a thread of the program."""
         return self.prefix + thread
+
+    def note_blind(self, fact: Fact) -> None:
+        """Note that a fact was looked at where nothing could have been seen to differ."""
+        self.blind.add((fact, len(self.taken)))
 
     def attempt(self, operation: Callable[[], Any]) -> Any:
         """Return what an operation returns, or a :class:`Raised` if the saver raises."""

@@ -7,7 +7,13 @@ from typing import Any
 
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.delta import ChannelHistory, rebuilt, same_rebuilt, walk_source
+from saverproof.judging.delta import (
+    ChannelHistory,
+    is_rebuilt_as_stored,
+    rebuilt,
+    same_rebuilt,
+    walk_source,
+)
 from saverproof.judging.facts import Cause, Difference, Raised
 from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
@@ -115,7 +121,7 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     given = [*step.runs]
     needed = needed_by_survivors(context, step.runs)
     before = {
-        (address, channel): rebuilt(context, address, channel)
+        (address, channel): _rebuilt_now(context, address, channel)
         for address, channels in needed.by.items()
         for channel in channels
     }
@@ -271,7 +277,8 @@ def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str,
     return delta_channels(context.model.history(thread, namespace).values())
 
 
-Rebuilt = dict[tuple[Address, str], ChannelHistory]
+Before = tuple[ChannelHistory, bool]
+Rebuilt = dict[tuple[Address, str], Before]
 
 
 def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
@@ -284,15 +291,21 @@ def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
                 continue
             address = (thread, namespace, latest)
             for channel in _delta_channels(context, thread, namespace):
-                found[(address, channel)] = rebuilt(context, address, channel)
+                found[(address, channel)] = _rebuilt_now(context, address, channel)
     return found
+
+
+def _rebuilt_now(context: Context, address: Address, channel: str) -> Before:
+    """Return what a delta channel is rebuilt from, and whether that is what was stored."""
+    now = rebuilt(context, address, channel)
+    return now, is_rebuilt_as_stored(context.model, address, channel, now)
 
 
 _REBUILDING = "its delta channels to be rebuilt"
 
 
 def _judge_delta_chains(context: Context, before: Rebuilt, fact: facts.Fact) -> None:
-    for (address, channel), expected in before.items():
+    for (address, channel), (expected, as_stored) in before.items():
         # If a nested call began at a checkpoint that is gone, nothing of it has to be kept.
         if context.model.record(address) is not None:
             shown = rebuilt(context, address, channel)
@@ -302,6 +315,10 @@ def _judge_delta_chains(context: Context, before: Rebuilt, fact: facts.Fact) -> 
                 context.facts.differ(fact, address, _REBUILDING, shown.raised, look=_REBUILT)
                 continue
             alike = same_rebuilt(expected, shown)
+            if alike and not as_stored:
+                # What was rebuilt wrongly before may be rebuilt in the same way from less.
+                context.note_blind(fact)
+                continue
             context.facts.judge(alike, fact, address, expected, shown, look=_REBUILT)
 
 

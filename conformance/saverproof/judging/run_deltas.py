@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from saverproof.judging.context import Context
-from saverproof.programs.model.records import Address, Record, delta_channels
+from saverproof.programs.model.records import Address, Record, counted, delta_channels
 
 _HEADS = 3
 """The heads of branches, newest first, whose channels are rebuilt in each namespace: enough to tell
@@ -66,10 +66,11 @@ def _heads(records: Records, gone: Collection[int]) -> Iterator[tuple[int, tuple
     """Yield remaining checkpoints without children, each with its channels that are rebuilt from
     deleted checkpoints. Only the newest few are looked at.
     """
-    deltas = delta_channels(records.values())
     parents = {record.parent for number, record in records.items() if number not in gone}
     heads = sorted((n for n in records if n not in gone and n not in parents), reverse=True)
     for head in heads[:_HEADS]:
+        # LangGraph counts each channel that is to be rebuilt in the metadata of its checkpoint.
+        deltas = sorted(counted(records[head].metadata))
         channels = tuple(name for name in deltas if _is_rebuilt_from(records, head, name, gone))
         if channels:
             yield head, channels

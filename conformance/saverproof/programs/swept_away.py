@@ -70,11 +70,16 @@ def _noted(note: str) -> Program:
 
 
 def _selected_later(removal: Step, namespace: str = "") -> Program:
-    """Return a program that puts a removed id again under other metadata, and asks for either."""
+    """Return a program that puts removed ids again, one under other metadata and one without that
+    key, and asks for either.
+    """
     first = checkpoint(THREAD, 1, namespace=namespace, noted=_OLD)
-    second = checkpoint(THREAD, 2, 1, namespace, run="run-2", noted=_OLD)
+    second = checkpoint(THREAD, 2, 1, namespace, noted=_OLD)
+    third = checkpoint(THREAD, 3, 2, namespace, run="run-2", noted=_OLD)
     again = checkpoint(THREAD, 1, namespace=namespace, noted=_LATER)
-    return (first, second, removal, again, *_filtered(THREAD))
+    # Where rows of an index are replaced key by key, what has no such key any more keeps its row.
+    without = checkpoint(THREAD, 2, 1, namespace)
+    return (first, second, third, removal, again, without, *_filtered(THREAD))
 
 
 SELECTED_LATER: tuple[Program, ...] = tuple(

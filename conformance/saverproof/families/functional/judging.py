@@ -87,33 +87,37 @@ class FunctionalJudging:
 
     def run(self) -> None:
         """Run the programs of every theme, follow up what they show, and fill the tally."""
+        self.able = able_of(self.plan.facts, self.target)
+        with loop_for(self.plan.api) as loop:
+            # What is not settled is looked for on other savers: the loop is needed to the end.
+            self._judge(loop)
+
+    def _judge(self, loop: Loop) -> None:
         plan, tally, wanted = self.plan, self.tally, self.tally.wanted
-        self.able = able_of(plan.facts, self.target)
-        with loop_for(plan.api) as loop:
-            trials = self._trials(loop, wanted)
-            search = ProgramSearch(trials, wanted)
-            tally.differences = search.ledger
-            chosen = self._themes(trials, search)
-            standing = judge_standing(
-                plan.facts, plan.api, self.target, wanted, takes_path=self.takes_path
-            )
-            with self._shared_store(trials):
-                if not self.until or self.until - standing.checked.keys():
-                    self._take_pinned(trials, search)
-                    self._enumerate(trials, search)
-                    self._cross_axes(trials, search)
-                    turns = [self._search, self._take_bulk]
-                    for take in reversed(turns) if self.until == {LARGE} else turns:
-                        take(trials, search, chosen)
-                    if search.ledger.total and ProgramMaker.MISTAKES in self.effort.makers:
-                        self._try_mistakes(trials, search)
-                    search.settle_the_rest()
-                    self._take_remembered(trials, search)
-                    search.drop_what_is_refuted()
-                    search.show_mistakes()
-            # The family of a contract may find another mistake behind it than this one did.
-            handed = [(one, search.alike(one)) for one in search.others]
-            own = [(one, search.instead(one)) for one in search.violations]
+        trials = self._trials(loop, wanted)
+        search = ProgramSearch(trials, wanted)
+        tally.differences = search.ledger
+        chosen = self._themes(trials, search)
+        standing = judge_standing(
+            plan.facts, plan.api, self.target, wanted, takes_path=self.takes_path
+        )
+        with self._shared_store(trials):
+            if not self.until or self.until - standing.checked.keys():
+                self._take_pinned(trials, search)
+                self._enumerate(trials, search)
+                self._cross_axes(trials, search)
+                turns = [self._search, self._take_bulk]
+                for take in reversed(turns) if self.until == {LARGE} else turns:
+                    take(trials, search, chosen)
+                if search.ledger.total and ProgramMaker.MISTAKES in self.effort.makers:
+                    self._try_mistakes(trials, search)
+                search.settle_the_rest()
+                self._take_remembered(trials, search)
+                search.drop_what_is_refuted()
+                search.show_mistakes()
+        # The family of a contract may find another mistake behind it than this one did.
+        handed = [(one, search.alike(one)) for one in search.others]
+        own = [(one, search.instead(one)) for one in search.violations]
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
         if self.target.server is not None:

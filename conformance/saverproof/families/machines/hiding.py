@@ -119,6 +119,8 @@ def _looks(run: ProgramRun, alone: ProgramRun) -> bool:
 
 def _is_looked_at(breach: Breach, run: ProgramRun) -> bool:
     """Return whether a run could show a breach, because no other wrong answer was in the way."""
+    if (breach.difference.kind, breach.position) in run.blind:
+        return False
     return not any(_spoils(other, breach) for other in (*run.breaches, *run.masked))
 
 

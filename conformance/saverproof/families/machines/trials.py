@@ -12,6 +12,7 @@ from typing import Any
 from saverproof.families.machines.patience import Patience
 from saverproof.families.machines.sharing import may_share
 from saverproof.judging.attribution.feature import Feature
+from saverproof.judging.facts import Fact
 from saverproof.judging.session import Breach, Session
 from saverproof.programs.axes.axis import Axis
 from saverproof.programs.axes.log import AxisLog
@@ -32,7 +33,8 @@ class ProgramRun:
     everything was looked at after each step, ``watch_inputs`` that arguments were compared before
     and after calls, ``finished`` that the run came to its end. ``apis`` is empty for the trials'
     own APIs. ``refusals`` says of each prune and each deletion for runs whether it was refused.
-    ``prefix`` begins the names of its threads, in a store that several programs share.
+    ``prefix`` begins the names of its threads, in a store that several programs share. ``blind``
+    are facts whose look after so many steps could not show anything.
     """
 
     program: Program
@@ -44,6 +46,7 @@ class ProgramRun:
     apis: tuple[str, ...] = ()
     refusals: tuple[bool, ...] = ()
     prefix: str = ""
+    blind: frozenset[tuple[Fact, int]] = frozenset()
     notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """Results computed from the run, kept by their users for the next question."""
 
@@ -232,6 +235,7 @@ def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = (
         apis,
         tuple(session.refusals),
         session.prefix,
+        frozenset(session.blind),
     )
 
 

@@ -172,6 +172,12 @@ class ParentLoop(Scene):
                 perform(driver, call)
         first = made[0].arguments
         assert isinstance(first, PutCall)
+        # A saver that loses parents makes no loop: that it ends tells nothing.
+        if (
+            driver.get_tuple(address_config("straight", "", _last("straight"))).parent_config
+            is None
+        ):
+            return
         under = read_config(("loop", "", _last("loop")), "loop")
         with suppress(Exception):  # to refuse it is a right answer
             driver.put(replace(first, config=under))
