@@ -28,7 +28,7 @@ from saverproof.scripts.statements import delta_history
 from saverproof.scripts.writer import ScriptWriter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ChannelHistory:
     """The writes of a channel's ancestors, oldest first, and the stored value that they follow.
 
@@ -47,6 +47,13 @@ class ChannelHistory:
     def is_known(self) -> bool:
         """True if it tells what the channel is rebuilt from."""
         return not self.unclear and self.raised is None
+
+    def __repr__(self) -> str:
+        """Return it as reports have it."""
+        if not self.is_known:
+            return "unclear" if self.raised is None else repr(self.raised)
+        follow = f"the value {self.seed[0]!r}" if self.seed else "no stored value"
+        return f"writes {list(self.writes)}, after {follow}"
 
 
 UNCLEAR = ChannelHistory((), (), unclear=True)
