@@ -10,9 +10,9 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.trials import Trials
-from saverproof.mistakes import snapshots, upsert
+from saverproof.mistakes import lifecycle, snapshots, upsert
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.programs.reopened import KEPT
+from saverproof.programs.reopened import KEPT, SET_UP_AGAIN
 from saverproof.programs.steps.definitions import Program
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof_savers.targets import sqlite
@@ -74,3 +74,21 @@ def test_what_a_snapshot_lacks_is_missed_after_much_work(wrong: type, tmp_path: 
 @pytest.mark.parametrize("wrong", [snapshots.ReplaysWithoutPaths, snapshots.ReplaysWithoutNones])
 def test_what_a_replay_lacks_is_missed_at_once(wrong: type, tmp_path: Path) -> None:
     assert broken(target(wrong), tmp_path, AT_ONCE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lifecycle.SetupDropsTables,
+        lifecycle.SetupEmptiesWrites,
+        lifecycle.SetupTwiceRaises,
+        lifecycle.SetupMigratesAgain,
+    ],
+)
+def test_setting_up_again_needs_no_luck_to_be_seen(wrong: type, tmp_path: Path) -> None:
+    assert "lifecycle/setup-idempotent" in broken(target(wrong), tmp_path, [SET_UP_AGAIN])
+
+
+@pytest.mark.parametrize("saver", [ReferenceSaver, upsert.MixedBatchIgnores])
+def test_a_saver_may_be_set_up_again(saver: type, tmp_path: Path) -> None:
+    assert broken(target(saver), tmp_path, [SET_UP_AGAIN]) == set()

@@ -1,4 +1,4 @@
-"""Programs that store one of each, and open the saver again: at once, or after much other work.
+"""Programs that store one of each, and open or set up the saver again: at once, or after much work.
 
 A saver that replays a log when it is opened may replay a change otherwise than it made it, and one
 that replaces the log by a snapshot now and then may leave something out of the snapshot. Both are
@@ -24,6 +24,7 @@ from saverproof.programs.steps.definitions import (
     PutHistory,
     PutWrites,
     Reopen,
+    SetUp,
     Step,
 )
 from saverproof.programs.values import Value
@@ -128,6 +129,13 @@ _DELTAS = (
     *(PutWrites(THREAD, "", n, 2, (("log", Value("integer", n)),)) for n in (1, 2)),
 )
 
+SET_UP_AGAIN: Program = (
+    *(*_stored(), SetUp()),
+    *(*_again(3, 4, seed=90), checkpoint(THREAD, 7, 3), SetUp()),
+    # The second worker of an application sets up what the first has filled.
+    *(Reopen(), SetUp()),
+)
+"""A store that is set up again: by the saver that filled it, and by one that has just opened it."""
 KEPT: Mapping[str, Kept] = {
     "what is stored": _kept(
         (*_stored(), *_tasks(), *_refilled()),

@@ -109,8 +109,7 @@ class FunctionalJudging:
                 turns = [self._search, self._take_bulk]
                 for take in reversed(turns) if self.until == {LARGE} else turns:
                     take(trials, search, chosen)
-                if search.ledger.total and ProgramMaker.MISTAKES in self.effort.makers:
-                    self._try_mistakes(trials, search)
+                self._try_mistakes(trials, search)
                 search.settle_the_rest()
                 self._take_remembered(trials, search)
                 search.drop_what_is_refuted()
@@ -270,17 +269,9 @@ class FunctionalJudging:
                 )
 
     def _try_mistakes(self, trials: Trials, search: ProgramSearch) -> None:
-        """Run the programs of the family's known mistakes on a saver that was seen to be wrong.
-
-        Where many flaws meet, random programs may show some of them only together.
-        """
+        """Run the programs of known mistakes."""
         search.watch_inputs = True
-        for mistake in MISTAKES:
-            if (
-                mistake.breaks not in self.tally.wanted
-                or mistake.name not in programs_of_mistakes()
-            ):
-                continue
+        for mistake in self._mistakes_to_try(trials, search):
             program = from_json(programs_of_mistakes()[mistake.name])
             taken = suited_program(program, self.able, self.serde)
             run = trials.replay(taken, watch_inputs=True, count=True)
@@ -288,6 +279,23 @@ class FunctionalJudging:
             self._follow_up(trials, search, DIRECTED, run)
             if self.until & search.found.keys():
                 return
+
+    def _mistakes_to_try(self, trials: Trials, search: ProgramSearch) -> list[Mistake]:
+        """Return the mistakes of contracts that no program came to, as happens where there is no
+        time for random ones. If the saver was seen to be wrong, return those of all contracts:
+        where many flaws meet, random programs may show some of them only together.
+        """
+        if ProgramMaker.MISTAKES not in self.effort.makers:
+            return []
+        known = [
+            mistake
+            for mistake in MISTAKES
+            if mistake.breaks in self.tally.wanted and mistake.name in programs_of_mistakes()
+        ]
+        if search.ledger.total:
+            return known
+        reached = {LARGE, *trials.checked}
+        return [each for each in known if each.breaks not in reached and not each.heavy]
 
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         """Run the programs in which a process may die. They come last, when all else is settled."""

@@ -60,7 +60,7 @@ from saverproof.programs.removals import (
     MANY,
     REMOVALS,
 )
-from saverproof.programs.reopened import KEPT
+from saverproof.programs.reopened import KEPT, SET_UP_AGAIN
 from saverproof.programs.small import checkpoint
 from saverproof.programs.steps.definitions import Program, Step
 from saverproof.programs.swept_away import (
@@ -328,7 +328,14 @@ def _lifecycle() -> tuple[Theme, ...]:
             length=40,
             whole_store=True,
         ),
-        Theme("unread", script=_this(REOPENED), needs=frozenset({"durable"}), whole_store=True),
+        *(
+            Theme(name, script=_this(program), needs=frozenset({"durable"}), whole_store=True)
+            for name, program in (
+                ("unread", REOPENED),
+                ("set up again", SET_UP_AGAIN),
+                ("closed again", (checkpoint("a", 1), CloseAgain())),
+            )
+        ),
         *(
             Theme(f"{name}, {when}", script=_this(program), needs=kept.needs, whole_store=True)
             for name, kept in KEPT.items()
