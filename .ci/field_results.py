@@ -38,6 +38,7 @@ def reduced(
         "langgraph-checkpoint": installed["langgraph-checkpoint"],
         "python": report["environment"]["python"],
         "profile": report["run"]["profile"],
+        "budget_s": report["run"].get("budget_s"),
         "seconds": round(report["run"]["duration_s"]),
         "sentence": saver_sentence(judged),
         "left_out": left_out_phrase(judged),
