@@ -60,6 +60,10 @@ WITH_DELTAS = (
 KEPT = (ROOT, Put("a", "", 2, 1, changes=LOSES_A_VALUE), Prune(("a",), "keep_latest"))
 
 PROGRAMS_WITH_A_PRUNE: dict[str, Program] = {
+    "has what only older checkpoints count": (
+        *WITH_DELTAS[:-1],
+        *(SECOND, WITH_DELTAS[-1]),
+    ),
     "copied": (*KEPT, CopyThread("a", "b"), Put("b", "", 3, 2), ListTuples("b")),
     "looks like another namespace's": (
         CHILD,
@@ -136,6 +140,13 @@ class RefusesToPruneTooLateAndSortsWrongly(RefusesToPruneTooLate, WritesWithoutP
     """Has both mistakes."""
 
 
+class KeepsWhatTheNewestCounts(ReferenceSaver):
+    """Keeps what LangGraph rebuilds: the channels that the newest checkpoint counts."""
+
+    def _delta_channels(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
+        return self._said(row) - self._held(shelf, row)
+
+
 def target(saver: type[ReferenceSaver]) -> Target:
     """A target of the reference saver's kind."""
     return Target(name=saver.__name__, open=opener(saver))
@@ -143,7 +154,7 @@ def target(saver: type[ReferenceSaver]) -> Target:
 
 RIGHT = pytest.mark.parametrize(
     "right",
-    [target(ReferenceSaver), target(UnlinksWhatItKeeps), sqlite],
+    [target(ReferenceSaver), target(UnlinksWhatItKeeps), target(KeepsWhatTheNewestCounts), sqlite],
     ids=lambda target: target.name,
 )
 

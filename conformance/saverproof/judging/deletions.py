@@ -27,7 +27,8 @@ from saverproof.judging.second_looks import (
     refuses_nones,
 )
 from saverproof.judging.store_check import NEVER_USED, answers_unknown_alike, check_store
-from saverproof.programs.model.records import Address, delta_channels
+from saverproof.programs.model.records import Address, counted
+from saverproof.programs.model.store import Model
 from saverproof.programs.steps import definitions as steps
 from saverproof.savers.execution.calls import prune_arguments
 from saverproof.scripts.complaints import compare, complain, guarded, unequal
@@ -273,8 +274,10 @@ def _any_deltas(context: Context, thread: str) -> bool:
     return any(may_have_deltas(records) for records in namespaces.values())
 
 
-def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str, ...]:
-    return delta_channels(context.model.history(thread, namespace).values())
+def _counted_by(model: Model, address: Address) -> list[str]:
+    """Return the delta channels that a checkpoint counts. LangGraph rebuilds no others there."""
+    record = model.record(address)
+    return [] if record is None else sorted(counted(record.metadata))
 
 
 Before = tuple[ChannelHistory, bool]
@@ -290,7 +293,7 @@ def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
             if latest is None:
                 continue
             address = (thread, namespace, latest)
-            for channel in _delta_channels(context, thread, namespace):
+            for channel in _counted_by(context.model, address):
                 found[(address, channel)] = _rebuilt_now(context, address, channel)
     return found
 
@@ -328,10 +331,8 @@ def _show_rebuilt(writer: ScriptWriter, step: steps.Step, difference: Difference
     A channel whose value is now stored whole is left out.
     """
     assert difference.address is not None
-    thread, namespace, _ = difference.address
-    channels = delta_channels(writer.model.history(thread, namespace).values())
-    at = writer.at(difference.address)
-    writer.say(f"at, channels = {at}, {literal(list(channels))}")
+    channels, at = _counted_by(writer.model, difference.address), writer.at(difference.address)
+    writer.say(f"at, channels = {at}, {literal(channels)}")
     walked = walk_source(writer, "at", "channels")
     if isinstance(difference.observed, Raised):
         writer.say(walked)
