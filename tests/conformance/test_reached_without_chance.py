@@ -16,12 +16,25 @@ from saverproof_savers import targets
 WRITTEN = EVERY_MAKER - {ProgramMaker.RANDOM, ProgramMaker.HYPOTHESIS, ProgramMaker.CROSSED}
 
 
+def judged(family: str, folder: Path, *, steps: int) -> tuple[FunctionalJudging, Tally]:
+    """The judging of a right saver by written programs, and by random ones of so many steps."""
+    plan = plan_of(targets.sqlite, family, "crossed" if family == "parity" else "sync", folder)
+    makers = WRITTEN | ({ProgramMaker.RANDOM} if steps else frozenset())
+    effort = ProgramEffort(steps, examples=0, bulk=False, heavy=False, makers=makers)
+    tally = Tally(plan)
+    judging = FunctionalJudging(plan, targets.sqlite, tally, effort)
+    judging.run()
+    assert not tally.findings
+    return judging, tally
+
+
 @pytest.mark.parametrize("family", sorted(FUNCTIONAL_FAMILIES))
 def test_written_programs_come_to_each_contract(family: str, tmp_path: Path) -> None:
-    plan = plan_of(targets.sqlite, family, "crossed" if family == "parity" else "sync", tmp_path)
-    effort = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False, makers=WRITTEN)
-    tally = Tally(plan)
-    FunctionalJudging(plan, targets.sqlite, tally, effort).run()
-    assert not tally.findings
+    _, tally = judged(family, tmp_path, steps=0)
     # Large programs take seconds; what they show is advice.
     assert tally.applicable - tally.checked.keys() <= {LARGE}
+
+
+def test_mistakes_are_left_out_where_other_programs_came(tmp_path: Path) -> None:
+    assert judged("upsert", tmp_path, steps=0)[0].tried
+    assert not judged("upsert", tmp_path, steps=600)[0].tried
