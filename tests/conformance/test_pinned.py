@@ -58,7 +58,7 @@ def judged(judging: Target, folder: Path, *paths: Path) -> Outcome:
     facts = facts_from(EVERY_OPERATION) | {"name": "wrong", "examples": [str(p) for p in paths]}
     plan = plan_of(judging, "upsert", "sync", folder, facts=facts)
     tally = Tally(plan)
-    effort = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False)
+    effort = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False, makers=frozenset())
     FunctionalJudging(plan, judging, tally, effort).run()
     return tally.outcome()
 
