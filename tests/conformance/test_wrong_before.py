@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple, empty_checkpoint
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
@@ -66,6 +68,20 @@ class NewestStay(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
         for id in sorted(shelf.checkpoints)[:-23]:
             del shelf.checkpoints[id]
+
+
+class EarlyWritesMakeStubs(ReferenceSaver):
+    """Shows an empty checkpoint where writes wait for theirs, as a document that is merged into."""
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found, asked = super().get_tuple(config), self._asked_id(config)
+        if found is not None or not asked:
+            return found
+        with self.store.lock:
+            for shelf in self._shelves_of(self._thread_of(config)):
+                if shelf.ns == self._get_ns(config) and shelf.writes.get(asked):
+                    return CheckpointTuple(config, empty_checkpoint() | {"id": asked}, {}, config)
+        return None
 
 
 class Both(SpecialWritesNotCopied, NoneWritesHidden):
@@ -194,3 +210,12 @@ def test_what_a_saver_removed_by_itself_is_not_missing_because_of_what_comes_the
     assert {breach.contract for breach in (*run.breaches, *run.masked)} == {
         "identity/put-returns-address"
     }
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+def test_writes_that_make_a_checkpoint_have_changed_none(thorough: bool, tmp_path: Path) -> None:
+    with EventLoop() as loop:
+        target = Target(name="stubs", open=opener(EarlyWritesMakeStubs))
+        trials = Trials(target, tmp_path, loop, ("sync",))
+        run = trials.replay((PutWrites("a", "", 1, 1, (NONE,)),), thorough=thorough)
+    assert {breach.contract for breach in run.breaches} == {"identity/unknown-is-none"}

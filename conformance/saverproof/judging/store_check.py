@@ -28,9 +28,11 @@ _MANY = 20
 
 
 def check_store(context: Context) -> None:
-    """Read every checkpoint that is or was there, and the latest of each namespace."""
+    """Read every checkpoint that is or was there, or has early writes, and the latest of each
+    namespace.
+    """
     model = context.model
-    for address in [*model.addresses(), *model.gone]:
+    for address in dict.fromkeys((*model.addresses(), *model.gone, *model.writes)):
         read_back(context, address)
     for thread, namespaces in list(model.threads.items()):
         for namespace in list(namespaces):

@@ -128,6 +128,11 @@ PUTS = (
 WRITES = after(
     PutWrites,
     Rule(
+        "writes made a checkpoint that is not put yet",
+        conditions.by_itself,
+        {facts.EXTRA},
+    ),
+    Rule(
         "writes changed the checkpoint itself",
         channels.HISTORY_IMMUTABLE.id,
         when=lambda case: case.kind not in OF_WRITES,
