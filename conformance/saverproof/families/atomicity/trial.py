@@ -24,6 +24,8 @@ from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, 
 
 _SOON_S = 2.0
 """Seconds within which a write in the background ends, which takes some milliseconds."""
+_LOOK_S = 0.01
+"""Seconds between two looks at a lock: about what a write in the background takes."""
 Wrong = Callable[[TrialObservation], bool]
 """True if what was seen so far is enough to say that something is wrong."""
 
@@ -156,7 +158,7 @@ class FaultTrial:
     def _look_outside(self, before: dict[str, OutsideView]) -> None:
         observation = self.observation
         self.bench.worker.say("looking from a second connection")
-        after = {name: outside_view(path) for name, path in self._paths.items()}
+        after = self._seen_outside()
         observation.locked = tuple(name for name, seen in after.items() if seen.write_locked)
         observation.changed = tuple(
             f"{name}: {table}"
@@ -167,6 +169,17 @@ class FaultTrial:
             folder = f"{self._workspace.path if self._workspace else ''}/"
             left = open_transactions(self.bench.injector.watch)
             observation.transactions = tuple(text.replace(folder, "") for text in left)
+
+    def _seen_outside(self) -> dict[str, OutsideView]:
+        """Return what another connection sees. Where nothing was made to fail, wait for a lock to
+        be given back: a saver may still be at work in the background, and is soon done.
+        """
+        until = time.monotonic() + (_SOON_S if self.reference else 0.0)
+        while True:
+            seen = {name: outside_view(path) for name, path in self._paths.items()}
+            if time.monotonic() >= until or not any(one.write_locked for one in seen.values()):
+                return seen
+            time.sleep(_LOOK_S)
 
     def _look_on(self, workspace: Workspace) -> None:
         """Look and write while the saver is open."""
