@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from saverproof.families.answer import Status
 from saverproof.families.atomicity.fault_plans import Injection, lasting
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.items import ItemPlan, Outcome
+from saverproof.programs.small import OTHER, THREAD
 from saverproof.savers.targets.target import Target
 from saverproof_faults import Call, Event, Fault, Place
 from saverproof_faults import Plan as Plan_
@@ -69,6 +71,27 @@ def of_class(saver: Any, **options: Any) -> Target:
 
 def found(outcome: Outcome) -> set[str]:
     return {finding.contract.removeprefix("atomicity/") for finding in outcome.findings}
+
+
+class AtWorkOnce(SqliteReference):
+    """Is still at work in the background when others look for the first time."""
+
+    been_at_work = False
+
+    def put(self, config: Any, *given: Any) -> Any:
+        there = {
+            thread
+            for thread in (THREAD, OTHER)
+            if self.get_tuple({"configurable": {"thread_id": thread}}) is not None
+        }
+        answer = super().put(config, *given)
+        # So it is in the first clean run: a new thread beside another one.
+        if there == {OTHER} and not AtWorkOnce.been_at_work:
+            AtWorkOnce.been_at_work = True
+            beside = self.database.open()
+            beside.execute("BEGIN IMMEDIATE")
+            threading.Timer(0.3, beside.close).start()
+        return answer
 
 
 class CommitInFinally(Database):
@@ -304,3 +327,10 @@ def test_a_meeting_of_two_callers_is_replayed(
     recorded = finding.contract, json.loads(json.dumps(finding.program))
     assert replay(plan, of_class(saver), *recorded).status is Status.FAILING
     assert replay(plan, of_class(SqliteReference), *recorded).status is not Status.FAILING
+
+
+def test_a_lock_that_is_given_back_soon_is_no_loss(tmp_path: Path) -> None:
+    AtWorkOnce.been_at_work = False
+    outcome = judged(of_class(AtWorkOnce), tmp_path, operations=["put"])
+    assert AtWorkOnce.been_at_work
+    assert found(outcome) == set()

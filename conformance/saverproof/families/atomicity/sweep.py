@@ -149,6 +149,9 @@ def swept(
     store = stack.enter_context(prepared(scenario, bench))
     counted = CleanRun()
     after = _clean(bench, scenario, store, lambda trial: _count(trial, counted))
+    if _keeps_to_itself(after):
+        # A saver that is still at work in the background gives the lock back.
+        after = _clean(bench, scenario, store, FaultTrial.settle_in_background)
     before = after
     if not scenario.is_setup:
         before = _clean(bench, scenario, store, FaultTrial.settle)
@@ -262,6 +265,13 @@ def _of_later(verdict: FaultVerdict) -> FaultVerdict:
     return FaultVerdict("clean", unseen=_OF_OPERATIONS)
 
 
+def _keeps_to_itself(after: TrialObservation) -> bool:
+    """Return whether an operation left a transaction open that keeps others out of the store. A
+    lock without a transaction is a saver that always keeps the store for itself.
+    """
+    return bool(after.locked and after.transactions)
+
+
 def _unstored(references: References, judge: FaultJudge) -> FaultVerdict | None:
     """Return the verdict on a clean run whose operation returned, but others do not see its effect.
     That is a flaw even without a fault.
@@ -271,8 +281,7 @@ def _unstored(references: References, judge: FaultJudge) -> FaultVerdict | None:
     if references.before is after or own is None:
         return None
     hidden = fresh is not None and not fresh.unreadable and not own.agrees(fresh)
-    # A lock without a transaction is a saver that keeps the store for itself.
-    if not hidden and not (after.locked and after.transactions):
+    if not hidden and not _keeps_to_itself(after):
         return None
     return broken(
         SILENT,

@@ -149,6 +149,16 @@ class FaultTrial:
         if self.scenario.closed:
             self._close(self._stack)
 
+    def settle_in_background(self) -> None:
+        """Make the operation, and wait until a write in the background has given back its lock."""
+        self.observation.ended(call_quietly(self.operation))
+        self.settle()
+        until = time.monotonic() + _SOON_S
+        while time.monotonic() < until and any(
+            outside_view(path).write_locked for path in self._paths.values()
+        ):
+            time.sleep(_LOOK_S)
+
     def _drain(self) -> None:
         self.bench.worker.say("waiting for work that was handed to threads")
         self.bench.loop.run(self.bench.injector.drain())
@@ -158,7 +168,7 @@ class FaultTrial:
     def _look_outside(self, before: dict[str, OutsideView]) -> None:
         observation = self.observation
         self.bench.worker.say("looking from a second connection")
-        after = self._seen_outside()
+        after = {name: outside_view(path) for name, path in self._paths.items()}
         observation.locked = tuple(name for name, seen in after.items() if seen.write_locked)
         observation.changed = tuple(
             f"{name}: {table}"
@@ -169,17 +179,6 @@ class FaultTrial:
             folder = f"{self._workspace.path if self._workspace else ''}/"
             left = open_transactions(self.bench.injector.watch)
             observation.transactions = tuple(text.replace(folder, "") for text in left)
-
-    def _seen_outside(self) -> dict[str, OutsideView]:
-        """Return what another connection sees. Where nothing was made to fail, wait for a lock to
-        be given back: a saver may still be at work in the background, and is soon done.
-        """
-        until = time.monotonic() + (_SOON_S if self.reference else 0.0)
-        while True:
-            seen = {name: outside_view(path) for name, path in self._paths.items()}
-            if time.monotonic() >= until or not any(one.write_locked for one in seen.values()):
-                return seen
-            time.sleep(_LOOK_S)
 
     def _look_on(self, workspace: Workspace) -> None:
         """Look and write while the saver is open."""
