@@ -1,7 +1,8 @@
-"""Each contract is come to by written programs, even where there is no time for random ones."""
+"""Written programs reach each contract, even where there is no time for random ones."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,12 @@ from saverproof_savers import targets
 WRITTEN = EVERY_MAKER - {ProgramMaker.RANDOM, ProgramMaker.HYPOTHESIS, ProgramMaker.CROSSED}
 
 
-def judged(family: str, folder: Path, *, steps: int) -> tuple[FunctionalJudging, Tally]:
+def judged(
+    family: str, folder: Path, *, steps: int, budget_s: float | None = None
+) -> tuple[FunctionalJudging, Tally]:
     """The judging of a right saver by written programs, and by random ones of so many steps."""
     plan = plan_of(targets.sqlite, family, "crossed" if family == "parity" else "sync", folder)
+    plan = replace(plan, budget_s=budget_s)
     makers = WRITTEN | ({ProgramMaker.RANDOM} if steps else frozenset())
     effort = ProgramEffort(steps, examples=0, bulk=False, heavy=False, makers=makers)
     tally = Tally(plan)
@@ -29,12 +33,21 @@ def judged(family: str, folder: Path, *, steps: int) -> tuple[FunctionalJudging,
 
 
 @pytest.mark.parametrize("family", sorted(FUNCTIONAL_FAMILIES))
-def test_written_programs_come_to_each_contract(family: str, tmp_path: Path) -> None:
+def test_written_programs_reach_each_contract(family: str, tmp_path: Path) -> None:
     _, tally = judged(family, tmp_path, steps=0)
     # Large programs take seconds; what they show is advice.
     assert tally.applicable - tally.checked.keys() <= {LARGE}
 
 
-def test_mistakes_are_left_out_where_other_programs_came(tmp_path: Path) -> None:
+@pytest.mark.parametrize("family", sorted(FUNCTIONAL_FAMILIES))
+def test_without_any_time_a_few_reach_each_contract(family: str, tmp_path: Path) -> None:
+    few, tally = judged(family, tmp_path, steps=0, budget_s=0.0)
+    assert tally.applicable - tally.checked.keys() <= {LARGE}
+    left_out = tally.budget.left_out.get("programs of known mistakes", (0, 0))
+    assert left_out[0] in (0, len(few.tried))
+    assert len(few.tried) <= 3 * len({mistake.breaks for mistake, _ in few.tried})
+
+
+def test_mistakes_are_left_out_where_other_programs_were(tmp_path: Path) -> None:
     assert judged("upsert", tmp_path, steps=0)[0].tried
     assert not judged("upsert", tmp_path, steps=600)[0].tried

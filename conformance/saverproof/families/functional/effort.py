@@ -30,8 +30,8 @@ class ProgramMaker(StrEnum):
     it has more time in the deep profile, and in authors' machines.
     """
     MISTAKES = "known mistakes"
-    """The shortest program of each known mistake: for contracts that no other program came to, and
-    for savers that differed before. They tell apart the flaws of a saver with many.
+    """The shortest program of each known mistake: for contracts that no other program has reached,
+    and for savers that differed before. They tell apart the flaws of a saver with many.
     """
 
 

@@ -280,22 +280,29 @@ class FunctionalJudging:
             if self.until & search.found.keys():
                 return
 
-    def _mistakes_to_try(self, trials: Trials, search: ProgramSearch) -> list[Mistake]:
-        """Return the mistakes of contracts that no program came to, as happens where there is no
-        time for random ones. If the saver was seen to be wrong, return those of all contracts:
-        where many flaws meet, random programs may show some of them only together.
+    def _mistakes_to_try(self, trials: Trials, search: ProgramSearch) -> Iterator[Mistake]:
+        """Yield the mistakes of contracts that no program has reached, as happens where there is no
+        time for random ones: until a contract is reached, and then while there is time.
+
+        If the saver was seen to be wrong, yield those of all contracts: where many flaws meet,
+        random programs may show some of them only together.
         """
         if ProgramMaker.MISTAKES not in self.effort.makers:
-            return []
+            return
         known = [
             mistake
             for mistake in MISTAKES
             if mistake.breaks in self.tally.wanted and mistake.name in programs_of_mistakes()
         ]
         if search.ledger.total:
-            return known
-        reached = {LARGE, *trials.checked}
-        return [each for each in known if each.breaks not in reached and not each.heavy]
+            yield from known
+            return
+        reached, budget = {LARGE, *trials.checked}, self.tally.budget
+        for mistake in [each for each in known if each.breaks not in reached and not each.heavy]:
+            goes_on = not trials.checked.get(mistake.breaks) or budget.has_room()
+            budget.count("programs of known mistakes", done=goes_on)
+            if goes_on:
+                yield mistake
 
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         """Run the programs in which a process may die. They come last, when all else is settled."""
