@@ -140,7 +140,7 @@ class RunDeletions(Work):
 class Failures(Work):
     """put and put_writes of a value that cannot be serialized"""
 
-    raised: tuple[type[Exception], ...] = ()
+    raised: list[type[Exception]] | None = None
 
     def once(self, number: int) -> None:
         chain, value, raised = Chain(self.saver, f"failing-{number:08}"), threading.Lock(), []
@@ -152,11 +152,11 @@ class Failures(Work):
             try:
                 fails()
             except Exception as error:
-                if self.raised and type(error) not in self.raised:
+                if self.raised is not None and type(error) not in self.raised:
                     # The saver has run out of something, and does not come as far as the value.
                     raise
                 raised.append(type(error))
-        self.raised = self.raised or tuple(raised)
+        self.raised = raised if self.raised is None else self.raised
         with suppress(Exception):
             # Not each saver has it. What is kept for a thread may stay until it is deleted.
             self.saver.delete_thread(chain.thread)
