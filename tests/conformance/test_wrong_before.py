@@ -12,6 +12,7 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.judging.scenes.bulk import Bulk
 from saverproof.mistakes.metadata import MetadataAs, NoneMetadataDropped
 from saverproof.mistakes.pending_writes import NoneWritesHidden
 from saverproof.mistakes.reference.reading import Blobs
@@ -88,11 +89,13 @@ class Both(SpecialWritesNotCopied, NoneWritesHidden):
     """Hides a None, and its copies lose interrupts."""
 
 
-def run_on(saver: type[ReferenceSaver], folder: Path, program: Program = PROGRAM) -> ProgramRun:
+def run_on(
+    saver: type[ReferenceSaver], folder: Path, program: Program = PROGRAM, *, thorough: bool = False
+) -> ProgramRun:
     """A program on a saver."""
     with EventLoop() as loop:
         target = Target(name=saver.__name__, open=opener(saver))
-        return Trials(target, folder, loop, ("sync",)).replay(program, thorough=False)
+        return Trials(target, folder, loop, ("sync",)).replay(program, thorough=thorough)
 
 
 def test_copies_of_a_wrong_answer_are_blamed_on_what_made_it(tmp_path: Path) -> None:
@@ -212,10 +215,13 @@ def test_what_a_saver_removed_by_itself_is_not_missing_because_of_what_comes_the
     }
 
 
+def test_of_many_checkpoints_the_first_may_be_gone_and_not_only_unlisted(tmp_path: Path) -> None:
+    run = run_on(NewestStay, tmp_path, (Bulk("checkpoints", "a", 1, 30),))
+    assert [breach.contract for breach in run.breaches] == ["channels/history-immutable"]
+
+
 @pytest.mark.parametrize("thorough", [False, True])
 def test_writes_that_make_a_checkpoint_have_changed_none(thorough: bool, tmp_path: Path) -> None:
-    with EventLoop() as loop:
-        target = Target(name="stubs", open=opener(EarlyWritesMakeStubs))
-        trials = Trials(target, tmp_path, loop, ("sync",))
-        run = trials.replay((PutWrites("a", "", 1, 1, (NONE,)),), thorough=thorough)
+    program = (PutWrites("a", "", 1, 1, (NONE,)),)
+    run = run_on(EarlyWritesMakeStubs, tmp_path, program, thorough=thorough)
     assert {breach.contract for breach in run.breaches} == {"identity/unknown-is-none"}

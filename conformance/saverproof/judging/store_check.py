@@ -24,7 +24,9 @@ would grow with the square of the number. Random programs have fewer; what shows
 namespaces was shortened twice as slowly with 300.
 """
 _MANY = 20
-"""The number of checkpoints from which savers are known to remove old ones by themselves."""
+"""The number of checkpoints up to which a copy or a prune is not preceded by reads, which could
+hide what shows only of a store that is not read. Savers that keep only the newest keep more.
+"""
 
 
 def check_store(context: Context) -> None:

@@ -90,7 +90,7 @@ def _stored() -> Iterator[Step]:
 
 def _again(count: int, resumed: int, *, seed: int) -> Iterator[Step]:
     """Yield the writes of a task that is done again. The special write has a batch of its own: in
-    a mixed one, savers keep the first, which has a contract of its own and would hide the rest.
+    a mixed one, some savers keep the first, which has a contract of its own and hides the rest.
     """
     yield batch(THREAD, 1, 1, count, seed=seed)
     yield batch(THREAD, 1, 1, 0, ("__resume__", resumed))
