@@ -308,19 +308,10 @@ class ParityMachine(SaverMachine):
     examples = (questions(limit=1), (checkpoint("c", 9), *questions(limit=1)))
 
 
-def _lifecycle() -> tuple[Theme, ...]:
+def _restarted() -> tuple[Theme, ...]:
+    """Return the themes that close savers, and open and set them up again."""
     life: Weights = {saver_lifecycle.set_up: 1, CloseAgain.make: 2, AbandonList.make: 2}
-    later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
     return (
-        Theme("abandoned", {**GENERAL, AbandonList.make: 4}, whole_store=True),
-        Theme("abandoned often", script=left_often),
-        Theme(
-            "clones",
-            {**GENERAL, clone_or_drop: 3},
-            needs=frozenset({"serializer"}),
-            length=40,
-            whole_store=True,
-        ),
         Theme(
             "restarts",
             {**GENERAL, **life, saver_lifecycle.reopen: 2},
@@ -344,6 +335,22 @@ def _lifecycle() -> tuple[Theme, ...]:
                 ("opened again after much work", kept.after_much_work()),
             )
         ),
+    )
+
+
+def _lifecycle() -> tuple[Theme, ...]:
+    later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
+    return (
+        Theme("abandoned", {**GENERAL, AbandonList.make: 4}, whole_store=True),
+        Theme("abandoned often", script=left_often),
+        Theme(
+            "clones",
+            {**GENERAL, clone_or_drop: 3},
+            needs=frozenset({"serializer"}),
+            length=40,
+            whole_store=True,
+        ),
+        *_restarted(),
         Theme(
             "first operations",
             script=_first(*FIRST_OPERATIONS),
