@@ -62,6 +62,35 @@ def test_what_is_collected_in_a_visit_is_visited_no_more(watch: Watch) -> None:
         assert gc.isenabled()
 
 
+def test_what_a_thread_that_was_given_up_opens_is_neither_heard_nor_visited(watch: Watch) -> None:
+    """It may close its connections while others look at them: SQLite frees the memory."""
+    answered, went_on = threading.Event(), threading.Event()
+    seen_there: list[WatchedConnection] = []
+
+    def stray() -> None:
+        with closing(sqlite3.connect(":memory:")) as early:
+            went_on.set()
+            answered.wait()
+            early.execute("SELECT 'early'")
+            with closing(sqlite3.connect(":memory:")) as late:
+                late.execute("SELECT 'late'")
+                seen_there.extend(watch.visited())
+
+    thread = threading.Thread(target=stray)
+    thread.start()
+    went_on.wait()
+    watch.give_up()
+    assert not watch.connections
+    heard = Heard()
+    with closing(sqlite3.connect(":memory:")) as own, watch.listening(heard):
+        answered.set()
+        thread.join()
+        own.execute("SELECT 'own'")
+        assert [connection.number for connection in watch.connections] == [2]
+    assert [sql for _, sql, _ in heard.statements] == ["SELECT 'own'"]
+    assert not seen_there
+
+
 def test_a_connection_closed_with_a_cursor_left_over_is_gone(watch: Watch) -> None:
     connection = sqlite3.connect(":memory:")
     cursor = connection.execute("SELECT 1 UNION SELECT 2")

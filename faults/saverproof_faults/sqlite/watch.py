@@ -15,6 +15,7 @@ Connections opened before the watch are not seen. A program that sets a trace ca
 
 import itertools
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
@@ -46,6 +47,7 @@ class Watch:
         self._statements = itertools.count(1)
         self._transactions = itertools.count(1)
         self._library: Library | None = None
+        self._given_up: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def __enter__(self) -> Self:
         found = library()
@@ -75,13 +77,31 @@ class Watch:
         """Yield the open connections one by one; each is still open when it is yielded.
 
         A collection of garbage may close connections that the program has dropped, even in the
-        middle of this.
+        middle of this. To a thread that was given up, nothing is yielded: what is open now is used
+        by others.
         """
+        if self._is_given_up():
+            return
         hold_off()
         with HELD_OFF:
             for connection in self.connections:
                 if self._live.get(connection.handle) is connection:
                     yield connection
+
+    def give_up(self) -> None:
+        """Forget the connections that are open, and see nothing of what other threads that run now
+        open from now on.
+
+        Call this where a call of the program does not return. If it does after all, it may close
+        its connections at any time, and SQLite's memory of a connection that another thread looks
+        at would be freed.
+        """
+        others = set(threading.enumerate()) - {threading.current_thread()}
+        self._given_up.update(others)
+        self._live.clear()
+
+    def _is_given_up(self) -> bool:
+        return bool(self._given_up) and threading.current_thread() in self._given_up
 
     @property
     def opened(self) -> int:
@@ -140,6 +160,8 @@ class Watch:
 
     def on_open(self, handle: int) -> None:
         """Receive an event (see hooks.Receiver), as the methods below do."""
+        if self._is_given_up():
+            return
         found = self._known_library
         with self._opening:
             self._opened += 1
