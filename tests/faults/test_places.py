@@ -233,3 +233,36 @@ def test_an_old_server_is_refused_in_one_line(postgres: ServerKind) -> None:
     refused = pytest.raises(ServerUnavailable, match=r"found version 1.*, expected 99 or newer$")
     with place(postgres) as here, refused:
         Keeper(Need.of(Postgres(oldest=99)), here.dsn).__enter__()
+
+
+def is_busy(dsn: str) -> bool:
+    with redis.Redis.from_url(dsn, socket_timeout=60) as client:
+        try:
+            client.ping()
+        except redis.ResponseError as refused:
+            return "script" in str(refused)
+        return False
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["while true do end", "redis.call('SET', 'x', 1) while true do end"],
+    ids=["reads", "has-written"],
+)
+def test_a_script_that_never_ends_does_not_hold_up_the_others(
+    redis_server: ServerKind, script: str
+) -> None:
+    with (
+        place(redis_server) as one,
+        redis.Redis.from_url(one.dsn, socket_timeout=60) as client,
+        ThreadPoolExecutor() as pool,
+    ):
+        client.set("kept", "1")
+        endless = pool.submit(client.eval, script, 0)
+        assert eventually(lambda: is_busy(one.dsn))
+        one.end_sessions()
+        with pytest.raises(redis.RedisError):
+            endless.result()
+        assert client.get("kept") == b"1"
+        with place(redis_server) as two, redis.Redis.from_url(two.dsn) as other:
+            assert other.dbsize() == 0

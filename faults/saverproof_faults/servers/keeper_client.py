@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -239,3 +239,13 @@ def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
         raise ServerError(f"no {kind.title} is there: expected to be called inside serving()")
     with closing(Lease(kept.address, WantedPlace(label=os.fspath(label)))) as lease:
         return lease.dsn
+
+
+def end_sessions(kind: ServerKind, name: str) -> None:
+    """End what goes on in a place of the run's server, where a client was given up.
+
+    Call it within ``serving``.
+    """
+    kept = announced()[Need.of(kind).key]
+    with closing(Lease(kept.address, WantedPlace(name=name))) as lease, suppress(ServerError):
+        lease.end_sessions()

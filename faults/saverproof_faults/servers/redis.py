@@ -14,6 +14,12 @@ _DATABASES = 64
 once.
 """
 
+_SCRIPT_MS = 8000
+"""Milliseconds after which the server may be asked to end a script, and refuses everything else.
+Longer than a call has to be silent to count as one that never ends, and shorter than the patience
+of a watchdog, which would think that the calls of others hang.
+"""
+
 
 class AppendSync(StrEnum):
     """The times at which Redis flushes its log of writes to the disk."""
@@ -56,6 +62,7 @@ class RedisServer(Server):
             f"appendfsync {self._sync}",
             'save ""',
             f"databases {_DATABASES}",
+            f"lua-time-limit {_SCRIPT_MS}",
             "daemonize no",
             # Everybody can read a command line, but not this file.
             f"requirepass {self.password}",

@@ -8,17 +8,24 @@ from dataclasses import dataclass
 
 from saverproof_faults.servers.redis_connection import RedisConnection
 
-_SHOWN = re.compile(r'[\d.]+ \[(\d+) \S+\] "([\w.]+)"(?: "((?:[^"\\]|\\.)*)")?')
-"""A command as MONITOR shows it: database, name, and the first word after it, which is a key."""
+_SHOWN = re.compile(r'[\d.]+ \[(\d+) (\S+)\] "([\w.]+)"(?: "((?:[^"\\]|\\.)*)")?')
+"""A command as MONITOR shows it: database, client, name, and the first word after it, which is a
+key.
+"""
+_SCRIPT = "lua"
+"""What is shown for the client of a command that a script or a function gives."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCommand:
-    """A command. ``key`` is its first argument, and ``line`` the whole line that MONITOR showed."""
+    """A command. ``key`` is its first argument, ``in_script`` is true if a script gave it, and
+    ``line`` is the whole line that MONITOR showed.
+    """
 
     database: int
     name: str
     key: str
+    in_script: bool
     line: str
 
 
@@ -50,10 +57,10 @@ class RedisMonitor:
             shown = _SHOWN.match(line)
             if shown is None:
                 continue
-            database, name, key = shown.groups()
+            database, client, name, key = shown.groups()
             if key == end:
                 return
-            yield SeenCommand(int(database), name.upper(), key or "", line)
+            yield SeenCommand(int(database), name.upper(), key or "", client == _SCRIPT, line)
 
     def close(self) -> None:
         """Stop watching."""

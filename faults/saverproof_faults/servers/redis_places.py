@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
-from saverproof_faults.servers import redis_kept
+from saverproof_faults.servers import redis_kept, redis_scripts
 from saverproof_faults.servers.kinds import (
     NoPlaceError,
     Places,
@@ -28,6 +28,8 @@ from saverproof_faults.servers.redis_connection import (
 from saverproof_faults.servers.redis_work import RedisWork
 from saverproof_faults.servers.redis_writes import FailingWrites
 from saverproof_faults.servers.server import ServerUnavailable
+
+T = TypeVar("T")
 
 _USUAL_NUMBER = 16
 """How many databases a server is taken to have if it does not tell: Redis's default."""
@@ -56,8 +58,18 @@ class Redis(ServerKind):
 
     @contextmanager
     def places(self, dsn: str) -> Iterator[Places]:
+        with self._numbered(dsn, None) as places:
+            yield places
+
+    @contextmanager
+    def places_in(self, server: RunningServer, dsn: str) -> Iterator[Places]:
+        with self._numbered(dsn, server) as places:
+            yield places
+
+    @contextmanager
+    def _numbered(self, dsn: str, server: RunningServer | None) -> Iterator[Places]:
         try:
-            places = _Numbered(dsn)
+            places = _Numbered(dsn, server)
         except (OSError, RefusedError) as error:
             said = getattr(error, "strerror", None) or error
             raise ServerUnavailable(f"{self.title} at {where(dsn)}: {said}") from None
@@ -88,8 +100,9 @@ class _Numbered:
     ahead = 2
     ways, for_all = FailingWrites.WAYS, True
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, server: RunningServer | None) -> None:
         self._dsn = dsn
+        self._server = server
         self._connection = RedisConnection(dsn)
         self.version = self._connection.version
         self._free = list(range(self._how_many()))
@@ -103,6 +116,9 @@ class _Numbered:
             return _USUAL_NUMBER
 
     def make(self, name: str) -> str:
+        return self._freed(lambda: self._make(name))
+
+    def _make(self, name: str) -> str:
         # Databases that were used longest ago come first.
         for number in list(self._free):
             self._connection.ask("SELECT", str(number))
@@ -118,18 +134,39 @@ class _Numbered:
 
     def drop(self, name: str) -> None:
         if name in self._used:
-            self._connection.ask("SELECT", str(self._used[name]))
-            self._connection.ask("FLUSHDB")
+            self._freed(lambda: self._empty(self._used[name]))
             self._free.append(self._used.pop(name))
 
+    def _empty(self, number: int) -> None:
+        self._connection.ask("SELECT", str(number))
+        self._connection.ask("FLUSHDB")
+
     def end_sessions(self, name: str) -> None:
-        number, ours = self._used[name], str(self._connection.ask("CLIENT", "ID"))
-        for line in self._connection.ask("CLIENT", "LIST").decode().splitlines():
+        self._freed(lambda: self._end_sessions(name))
+
+    def _end_sessions(self, name: str) -> None:
+        ours = str(self._connection.ask("CLIENT", "ID"))
+        sessions = self._connection.ask("CLIENT", "LIST").decode().splitlines()
+        number = self._used[name]
+        for line in sessions:
             fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
             if fields.get("db") == str(number) and fields.get("id") != ours:
                 # A session that has ended by itself is refused.
                 with suppress(RefusedError):
                     self._connection.ask("CLIENT", "KILL", "ID", fields["id"])
+
+    def _freed(self, work: Callable[[], T]) -> T:
+        """Do what the server is asked for. A script that keeps a private server busy is ended."""
+        try:
+            return work()
+        except RefusedError as refused:
+            if self._server is None or not redis_scripts.is_busy(refused):
+                raise
+            if not redis_scripts.ended(self._connection):
+                self._server.kill()
+                self._server.start()
+                self.reconnect()
+        return work()
 
     def reconnect(self) -> None:
         self.close()

@@ -2,8 +2,13 @@
 
 MONITOR shows what an operation writes, including the commands of Lua scripts and of transactions. A
 rule of the ACL then forbids one command on the keys that begin like one of the operation's own. The
-command fails where it runs, for instance in the middle of a pipeline or a script. Rules belong to
-users, and so affect the whole server.
+command fails where it runs, for instance in the middle of a pipeline. Rules belong to users, and so
+affect the whole server.
+
+Of a script or function, only the first write is refused. Once it has written, Redis itself lets it
+end, whatever happens: full memory, a disk that fails or too few replicas do not stop it
+(``scriptVerifyWriteCommandAllow`` and ``scriptVerifyOOM`` in its ``script.c``). That is what its
+users are told a script is for, and it can undo nothing.
 """
 
 from __future__ import annotations
@@ -50,16 +55,27 @@ class FailingWrites:
         self._monitor = RedisMonitor(self._dsn, self._connection)
 
     def written(self) -> list[str]:
-        """Return what was written since ``watch``, such as "HSET on thread:1:", each once."""
+        """Return what was written since ``watch`` and can be refused, such as "HSET on thread:1:",
+        each once.
+        """
         assert self._monitor is not None
         assert self._writing is not None
-        found = dict.fromkeys(
-            f"{seen.name} on {_beginning(seen.key)}"
-            for seen in self._monitor.seen()
-            if seen.database == self._database and seen.name in self._writing
-        )
+        may_fail: dict[str, bool] = {}
+        within: set[str] = set()
+        script_has_written = False
+        for seen in self._monitor.seen():
+            script_has_written = script_has_written and seen.in_script
+            if seen.database == self._database and seen.name in self._writing:
+                there = f"{seen.name} on {_beginning(seen.key)}"
+                # The next time a script may come to the same keys in another order, and begin with
+                # others: it is refused the command whatever the key.
+                what = f"{seen.name} in a script" if seen.in_script else there
+                may_fail.setdefault(what, not script_has_written)
+                if script_has_written:
+                    within.add(there)
+                script_has_written = seen.in_script
         self.close()
-        return list(found)
+        return [what for what, may in may_fail.items() if may and what not in within]
 
     def fail(self, how: Way, what: str) -> None:
         """Refuse one of the writes that ``written`` returned, or everything that takes room."""
@@ -69,7 +85,7 @@ class FailingWrites:
         if how is Way.FULL:
             self._connection.ask("CONFIG", "SET", "maxmemory", "1")
             return
-        name, _, key = what.partition(" on ")
+        name, key = what.split(" ", 1)[0], what.partition(" on ")[2]
         allowed = " ".join(f"~{pattern}" for pattern in _others(key))
         rules = [f"-{name}", *([f"(+{name} {allowed})"] if allowed else [])]
         self._connection.ask("ACL", "SETUSER", "default", *rules)

@@ -35,6 +35,7 @@ from saverproof.scripts.helpers import MANY_LINES
 from saverproof.scripts.script import complaint
 from saverproof.scripts.source import quoted
 from saverproof.scripts.writer import ScriptWriter
+from saverproof_faults.servers.keeper_client import end_sessions
 
 T = TypeVar("T")
 
@@ -86,6 +87,7 @@ class _Course:
     lines: LineCount = field(default_factory=LineCount)
     straight_s: float | None = None
     ended: bool = False
+    place: str = ""
 
 
 class _CountingLoop(EventLoop):
@@ -142,6 +144,10 @@ class ParentLoop(Scene):
         over = ends(worker, PATIENCE_S, _AT_MOST * PATIENCE_S, alive)
         if not over:
             course.lines.give_up()
+        if own.target.server is not None and course.place:
+            # A script of Redis may go on, though the call has raised, and keep all others from
+            # the server.
+            end_sessions(own.target.server, course.place)
         if course.lines.exceeded:
             observed = f"it goes on after {MANY} times the lines that it takes beside the loop"
             look = _Elsewhere(self) if course.lines.exceeded_elsewhere else self
@@ -162,6 +168,7 @@ class ParentLoop(Scene):
                 course.lines.following_threads(),
                 Store(own.target, own.folder, loop, own.apis[:1]) as store,
             ):
+                course.place = store.workspace.name
                 self._visit(store, course)
 
     def _visit(self, store: Store, course: _Course) -> None:
