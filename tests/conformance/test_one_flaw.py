@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from saverproof.contracts.tables import deletion, pending_writes
+from saverproof.contracts.tables import deletion, parity, pending_writes
 from saverproof.families.machines.blaming import Blaming
 from saverproof.families.machines.diagnosis import Established
 from saverproof.families.machines.trials import Trials
 from saverproof.mistakes import MISTAKES
+from saverproof.mistakes.async_halves import AsyncSpecialWritesStay
 from saverproof.mistakes.read_caches import WritesCached
 from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import opener
 from saverproof.programs.small import batch
-from saverproof.programs.steps.definitions import CopyThread, Put
+from saverproof.programs.steps.definitions import CopyThread, Put, PutWrites
+from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
 
+SAME = parity.SAME_ANSWERS.id
+ANSWERED_TWICE = (
+    Put("a", "", 1),
+    *(PutWrites("a", "", 1, 1, (("__resume__", Value("integer", n)),)) for n in (1, 2)),
+)
+"""The second answer is stored by the async half."""
 PROGRAM = (Put("a", "", 1), batch("a", 1, 1, 1), CopyThread("a", "b"), batch("a", 1, 1, 3))
 
 
@@ -40,3 +48,16 @@ def test_a_write_that_is_not_shown_after_a_copy_is_not_the_copys(tmp_path: Path)
         assert left
         blamed = {blaming.blamed(PROGRAM, breach) for breach in left}
     assert blamed == {pending_writes.COMPLETE.id}
+
+
+def test_a_flaw_of_the_async_half_is_no_mistake_of_both(tmp_path: Path) -> None:
+    target = Target(name="wrong", open=opener(AsyncSpecialWritesStay))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync", "async"))
+        blaming = Blaming(trials, frozenset({SAME}))
+        others = [each for each in MISTAKES if each.saver is not AsyncSpecialWritesStay]
+        blaming.diagnosis.pool = others
+        run = trials.replay(ANSWERED_TWICE)
+        [breach] = run.breaches
+        assert blaming.blamed(ANSWERED_TWICE, breach) == SAME
+        assert blaming.diagnosis.extend(run, breach, SAME, {SAME}) is None

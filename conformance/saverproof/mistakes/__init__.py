@@ -8,6 +8,8 @@ saver under test does.
 from __future__ import annotations
 
 from saverproof.mistakes import (
+    approvals,
+    async_halves,
     batches,
     calls_that_raise,
     changed_names,
@@ -56,6 +58,8 @@ from saverproof.mistakes.registry import REGISTERED, Mistake, mistake, opener
 __all__ = [
     "MISTAKES",
     "Mistake",
+    "approvals",
+    "async_halves",
     "batches",
     "calls_that_raise",
     "changed_names",

@@ -14,6 +14,20 @@ from tests.wrong_savers.scenes.remains import much_is_stored, what_is_kept
 from tests.wrong_savers.scenes.threads import everything, two_threads
 
 
+def tidied_up_by_async(p: Probe) -> list[Any]:
+    """What is left of a thread with two namespaces by copying, pruning and the deletion of runs."""
+    for ns in ("", "n:1"):
+        for number in (1, 2):
+            run = {"run_id": f"r{number}"}
+            p.put(number, thread="tidied", ns=ns, parent=number - 1 or None, metadata=run)
+    p.call("copy_thread", "tidied", "copy")
+    copied = everything(p, "copy")
+    p.call("prune", ["copy"], strategy="keep_latest")
+    pruned = everything(p, "copy")
+    p.call("delete_for_runs", ["r1"])
+    return [copied, pruned, everything(p, "tidied")]
+
+
 @scene("parity/same-answers")
 def both_apis(p: Probe) -> Any:
     p.tuple("a", "", 1)
@@ -39,6 +53,8 @@ def both_apis(p: Probe) -> Any:
     p.put(4, parent=2, values={"x": 4})
     p.write(4, [("x", "async")], "t5")
     p.write(4, [("x", "again")], "t5")
+    for answer in (1, 2):
+        p.write(4, [("__resume__", answer)], "t5")
     p.reads = "sync"
     seen.append([getattr(p.tuple("a", "", 4), "parent_config", "no tuple")])
     seen.append(copy.deepcopy(everything(p, "a")))
@@ -51,7 +67,7 @@ def both_apis(p: Probe) -> Any:
     p.writes_by = "async"
     p.delete("a")
     p.reads = "sync"
-    return seen, everything(p, "a")
+    return seen, everything(p, "a"), tidied_up_by_async(p)
 
 
 def on_a_loop(p: Probe, *names: str) -> Any:

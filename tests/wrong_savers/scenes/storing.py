@@ -96,7 +96,12 @@ def whole_batches(p: Probe) -> Any:
         p.write(1, [("x", task)], f"another-{task}")
     p.write(1, [("__pregel_tasks", 1), ("__no_writes__", None)], "t4")
     p.write(1, [("x", "at exit")], "00000000-1972-4049-e004-8b634cb01d4a")
-    before = p.pending("a", "", 1)
+    p.put(7)
+    p.write(7, [("__resume__", "for the run")], "00000000-0000-0000-0000-000000000000")
+    for channel in ("__interrupt__", "__resume__"):
+        for task in ("t1", "t2"):
+            p.write(7, [(channel, task)], task)
+    before = p.pending("a", "", 1), p.pending("a", "", 7)
     p.write(1, [("x", "after a read")], "t5")
     p.put(2, parent=1)
     return before, p.pending("a", "", 1)
@@ -112,6 +117,7 @@ def special_beside_regular(p: Probe) -> Any:
         p.write(1, [(channel, "again")], task)
     p.write(1, [("__error__", 1)], "t9")
     p.write(1, [("__interrupt__", 2)], "t9")
+    p.write(1, [("__resume__", 3)], "t9")
     return p.pending("a", "", 1)
 
 

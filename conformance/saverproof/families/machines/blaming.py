@@ -172,9 +172,20 @@ class Blaming:
         """
         if mistake.name not in self._answered_right:
             known = programs().get(mistake.name)
-            run = None if known is None else self.trials.replay(from_json(known), watch_inputs=True)
-            self._answered_right[mistake.name] = run is not None and not run.breaches
+            self._answered_right[mistake.name] = known is not None and any(
+                not self.trials.replay(from_json(known), watch_inputs=True, apis=apis).breaches
+                for apis in self._ways_to_show(mistake)
+            )
         return not self._answered_right[mistake.name]
+
+    def _ways_to_show(self, mistake: Mistake) -> list[tuple[str, ...]]:
+        """Return the APIs, alone and together, through which a saver with a mistake shows it.
+
+        A flaw of one API alone may look like a mistake of both in a program that uses them in turn.
+        """
+        apis = self.trials.apis
+        alone = [(api,) for api in apis if self._crossed and api in mistake.apis]
+        return [apis, *alone]
 
     def _attempt(
         self, name: str, rewritten: Callable[[Program], Program] = tuple

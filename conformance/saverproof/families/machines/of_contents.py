@@ -19,6 +19,7 @@ from saverproof.judging.scenes.bulk import BULKS
 from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.unread import LISTED
+from saverproof.programs.approvals import APPROVALS
 from saverproof.programs.directed import (
     BESIDE_A_HISTORY,
     LONG_PATHS,
@@ -131,7 +132,10 @@ class PendingWritesMachine(SaverMachine):
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
-    examples = (*TASKS, *SAVED_AT_EXIT, *OWN_CHANNELS, *BESIDE_A_HISTORY, questions(limit=None))
+    examples = (
+        *(*TASKS, *APPROVALS, *SAVED_AT_EXIT, *OWN_CHANNELS, *BESIDE_A_HISTORY),
+        questions(limit=None),
+    )
 
 
 def _identity() -> tuple[Theme, ...]:

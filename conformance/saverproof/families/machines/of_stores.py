@@ -27,6 +27,7 @@ from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOpe
 from saverproof.judging.scenes.parent_loop import IN_A_LOOP, ParentLoop
 from saverproof.judging.scenes.second_saver import BY_TURNS, TakeTurns
 from saverproof.judging.scenes.unread import REMOVED, REOPENED
+from saverproof.programs.by_either import BY_EITHER
 from saverproof.programs.directed import (
     FILTERS,
     HOSTILE_THREADS,
@@ -305,7 +306,7 @@ class ParityMachine(SaverMachine):
     enforces = parity.TABLE.contracts
     themes = _parity()
     # One put more, and each question is asked through the other API.
-    examples = (questions(limit=1), (checkpoint("c", 9), *questions(limit=1)))
+    examples = (questions(limit=1), (checkpoint("c", 9), *questions(limit=1)), *BY_EITHER)
 
 
 def _restarted() -> tuple[Theme, ...]:

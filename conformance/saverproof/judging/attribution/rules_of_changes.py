@@ -189,12 +189,12 @@ WRITES = after(
             write_conditions.is_special(case) and write_conditions.replaced_by_batch(case)
         ),
     ),
-    Rule("a special write of its own", conditions.expected, when=write_conditions.is_special),
     Rule(
         "a batch changed the writes of another task",
         pending_writes.COMPLETE.id,
         when=write_conditions.of_another_task,
     ),
+    Rule("a special write of its own", conditions.expected, when=write_conditions.is_special),
     Rule(
         "the task had written before, and this batch changed that or was not added",
         upsert.REGULAR_WRITE_FIRST_WINS.id,
