@@ -5,8 +5,8 @@ rule of the ACL then forbids one command on the keys that begin like one of the 
 command fails where it runs, for instance in the middle of a pipeline. Rules belong to users, and so
 affect the whole server.
 
-Of a script or function, only the first write is refused. Once it has written, Redis itself lets it
-end, whatever happens: full memory, a disk that fails or too few replicas do not stop it
+A script or function is refused before it writes. Once it has written, Redis itself lets it end,
+whatever happens: full memory, a disk that fails or too few replicas do not stop it
 (``scriptVerifyWriteCommandAllow`` and ``scriptVerifyOOM`` in its ``script.c``). That is what its
 users are told a script is for, and it can undo nothing.
 """
@@ -18,13 +18,17 @@ from typing import ClassVar
 
 from saverproof_faults.servers.kinds import Way
 from saverproof_faults.servers.redis_connection import RedisConnection
-from saverproof_faults.servers.redis_monitor import RedisMonitor
+from saverproof_faults.servers.redis_monitor import RedisMonitor, SeenCommand
 
 _ALIKE = re.compile(r"[!-'*-\[\]-~]{0,60}")
 """The characters of a key that a rule of the ACL can hold."""
 _BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\d\.\d{6,}|[0-9a-f]{16,}")
 """A part of a key that may differ the next time: an id, or a random number."""
 _NO_ROOM = "errorstat_OOM:count="
+_ANY_SCRIPT = "a script"
+_INSIDE = " in a later script"
+_BESIDE = " beside a script"
+"""The words for what is refused, where scripts write."""
 _GLOBS = "*?[]^\\"
 
 
@@ -59,23 +63,30 @@ class FailingWrites:
         each once.
         """
         assert self._monitor is not None
-        assert self._writing is not None
+        seen = [one for one in self._monitor.seen() if self._is_write(one) or not one.in_script]
+        self.close()
+        scripts = any(one.in_script for one in seen)
         may_fail: dict[str, bool] = {}
         within: set[str] = set()
         script_has_written = False
-        for seen in self._monitor.seen():
-            script_has_written = script_has_written and seen.in_script
-            if seen.database == self._database and seen.name in self._writing:
-                there = f"{seen.name} on {_beginning(seen.key)}"
-                # The next time a script may come to the same keys in another order, and begin with
-                # others: it is refused the command whatever the key.
-                what = f"{seen.name} in a script" if seen.in_script else there
-                may_fail.setdefault(what, not script_has_written)
-                if script_has_written:
-                    within.add(there)
-                script_has_written = seen.in_script
-        self.close()
+        for one in seen:
+            script_has_written = script_has_written and one.in_script
+            if not self._is_write(one):
+                continue
+            there = f" on {_beginning(one.key)}"
+            what = one.name + (_BESIDE if scripts else "") + there
+            if one.in_script:
+                # Another time it may come to the same keys in another order.
+                what = one.name + _INSIDE if _ANY_SCRIPT in may_fail else _ANY_SCRIPT
+            may_fail.setdefault(what, not script_has_written)
+            if script_has_written:
+                within.add(one.name + _BESIDE + there)
+            script_has_written = one.in_script
         return [what for what, may in may_fail.items() if may and what not in within]
+
+    def _is_write(self, seen: SeenCommand) -> bool:
+        assert self._writing is not None
+        return seen.database == self._database and seen.name in self._writing
 
     def fail(self, how: Way, what: str) -> None:
         """Refuse one of the writes that ``written`` returned, or everything that takes room."""
@@ -85,10 +96,7 @@ class FailingWrites:
         if how is Way.FULL:
             self._connection.ask("CONFIG", "SET", "maxmemory", "1")
             return
-        name, key = what.split(" ", 1)[0], what.partition(" on ")[2]
-        allowed = " ".join(f"~{pattern}" for pattern in _others(key))
-        rules = [f"-{name}", *([f"(+{name} {allowed})"] if allowed else [])]
-        self._connection.ask("ACL", "SETUSER", "default", *rules)
+        self._connection.ask("ACL", "SETUSER", "default", *_rules(what))
 
     def end(self) -> bool:
         """Let all writes succeed again, and return whether one was refused."""
@@ -106,6 +114,16 @@ class FailingWrites:
         """Return how often the server refused a command because its memory was full."""
         found: str = self._connection.ask("INFO", "errorstats").decode()
         return int(found.partition(_NO_ROOM)[2].split("\r")[0] or 0)
+
+
+def _rules(what: str) -> list[str]:
+    if what == _ANY_SCRIPT:
+        return ["-@scripting"]
+    name, key = what.split(" ", 1)[0], what.partition(" on ")[2]
+    allowed = " ".join(f"~{pattern}" for pattern in _others(key))
+    # Where no script was seen, one that does the same instead is refused as a whole.
+    whole = [] if _BESIDE in what or _INSIDE in what else ["-@scripting"]
+    return [f"-{name}", *whole, *([f"(+{name} {allowed})"] if allowed else [])]
 
 
 def _beginning(key: str) -> str:
