@@ -230,7 +230,9 @@ def _contract(
         item["family"] == family and _is_shown_by(contract, item["api"]) for item in items
     )
     for item in items:
-        evidence.add(item, identity)
+        evidence.count(item, identity)
+        if _is_shown_by(contract, item["api"]):
+            evidence.excuse(item, identity)
     found = [
         (item, one) for item in items for one in item.get("findings", ()) if _is_of(one, identity)
     ]

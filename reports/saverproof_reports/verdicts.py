@@ -31,10 +31,13 @@ class Evidence:
         applies = not self.inapplicable or any(self.checked.values())
         return self.selected and applies and bool(self.ran or self.unreported)
 
-    def add(self, item: Mapping[str, Any], contract: str) -> None:
-        """Add what ``item`` says of ``contract``."""
+    def count(self, item: Mapping[str, Any], contract: str) -> None:
+        """Count how often ``item`` judged by ``contract``."""
         times = item.get("checked", {}).get(contract, 0)
         self.checked[item["api"]] = self.checked.get(item["api"], 0) + times
+
+    def excuse(self, item: Mapping[str, Any], contract: str) -> None:
+        """Add why ``item`` did not judge by ``contract``, which it might have done."""
         self.unknown = self.unknown or item.get("unknown", {}).get(contract)
         self.unexercised = self.unexercised or item.get("unexercised", {}).get(contract)
         self.inapplicable = self.inapplicable or item.get("inapplicable", {}).get(contract)

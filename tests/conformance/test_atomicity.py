@@ -167,13 +167,6 @@ def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
     assert all(outcome.checked[f"atomicity/{name}"] for name in wanted)
 
 
-def test_through_the_sync_api_nothing_can_be_cancelled(tmp_path: Path) -> None:
-    """More time would not reach it: the reason is no lack of that."""
-    outcome = judged(targets.sqlite, tmp_path, operations=["put"])
-    assert "the sync API" in outcome.inapplicable["atomicity/cancelled"]
-    assert "atomicity/cancelled" not in outcome.unexercised
-
-
 def test_reads_of_a_mapped_file_are_not_held(tmp_path: Path) -> None:
     outcome = judged(of_class(LmdbReference), tmp_path)
     assert "no read was seen to ask" in outcome.unexercised["atomicity/failed-reads-raise"]

@@ -9,6 +9,7 @@ import pytest
 from tests.reports.sample import comparison_events, good_events
 
 from saverproof_reports import ReportError, Spool, read_spool, report_of, validate
+from saverproof_reports.verdicts import NOT_SELECTED
 
 
 def verdicts(report: dict[str, Any], saver: Any = 0) -> Any:
@@ -111,6 +112,18 @@ def test_one_verdict_is_made_of_several_items(items: Any, verdict: str) -> None:
     run, saver, *_ = good_events()
     report = report_of([run, saver, *items, {"event": "end"}])
     assert verdicts(report)["interface/complete"] == verdict
+
+
+def test_what_an_item_cannot_show_it_does_not_excuse() -> None:
+    """Through the sync API nothing is cancelled, however much time there is."""
+    run, saver, *_ = good_events()
+    for contract in saver["contracts"]:
+        contract["apis"] = ["async"]
+    late = item(checked={}, unexercised={"interface/complete": "left out within 59 s"})
+    report = report_of([run, saver, late, {"event": "end"}])
+    judged = {one["id"]: one for one in report["savers"][0]["contracts"]}["interface/complete"]
+    assert (judged["verdict"], judged["reason"]) == ("not-exercised", NOT_SELECTED)
+    assert not judged["selected"]
 
 
 def test_a_contract_is_known_only_if_all_its_violations_are() -> None:

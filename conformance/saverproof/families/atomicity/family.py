@@ -60,7 +60,6 @@ class AtomicityFamily:
         return blamed(journal)
 
 
-_NEVER_AWAITED = "no call of the sync API is awaited, so that none can be cancelled"
 _NEVER_SUSPENDS = "no operation awaits anything that could be cancelled: each is done in one go"
 _POOLED = (
     "no message was failed: a pooler ends a broken connection before its server is done with it, "
@@ -129,9 +128,7 @@ class AtomicityJudging:
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
         suspends = any(sweep.counted.cancellations for sweep in sweeps)
-        if self.plan.api != "async":
-            tally.rule_out(CANCELLED, _NEVER_AWAITED)
-        elif sweeps and not (suspends or tally.checked[CANCELLED]):
+        if sweeps and self.plan.api == "async" and not (suspends or tally.checked[CANCELLED]):
             tally.rule_out(CANCELLED, _NEVER_SUSPENDS)
         if record.local and not tally.checked[LOST_CONNECTION]:
             tally.rule_out(LOST_CONNECTION, _LOCAL)
