@@ -218,3 +218,21 @@ def test_the_report_says_who_made_the_programs() -> None:
     )
     assert said in markdown(report)
     assert said in html(report)
+
+
+def test_a_saver_may_hold_less_than_at_first() -> None:
+    """Objects that an import or a cache left are freed later: no reason to lose a report."""
+    held = {
+        "work": "opening and closing the saver",
+        "api": "sync",
+        "kind": "objects",
+        "order": "constant",
+        "times": [4, 12, 36, 144],
+        "counts": [240, 304, 640, -32],
+    }
+    events = good_events()
+    item = next(event for event in events if event["event"] == "item")
+    item["extra"] = {**item.get("extra", {}), "resources": {"held": [held]}}
+    report = report_of(events)
+    assert validate(report) == []
+    assert report["savers"][0]["resources"]["held"] == [held]
