@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from tests.conformance.looping_savers import (
     WaitsInAThread,
 )
 from tests.conformance.script_runs import ended
+from tests.waiting import PATIENCE_S
 from tests.wrong_savers.registry import opener
 
 from saverproof.families.machines.trials import Trials
@@ -26,6 +28,7 @@ from saverproof.judging.session import Breach
 from saverproof.mistakes.delta_history import HistoryGoesRound, PruneGoesRound
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
+from saverproof.process.counted_lines import LineCount, TooManyLinesError
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
 from saverproof.scripts import reproducer
@@ -229,3 +232,26 @@ def test_a_loop_below_python_is_told_by_its_time(
     finally:
         for database in GoesRoundInSql.at_work:
             database.interrupt()
+
+
+def test_a_call_that_is_given_up_ends() -> None:
+    """A walk that waits for its server takes few lines. Left alone, it would fill the memory of
+    what is judged later.
+    """
+    lines, walked = LineCount(), threading.Event()
+
+    def read_one() -> None:
+        walked.set()
+
+    def walk() -> None:
+        with suppress(TooManyLinesError), lines.counting():
+            while True:
+                read_one()
+
+    walking = threading.Thread(target=walk, daemon=True)
+    walking.start()
+    assert walked.wait(PATIENCE_S)
+    lines.give_up()
+    walking.join(PATIENCE_S)
+    assert not walking.is_alive()
+    assert not lines.exceeded

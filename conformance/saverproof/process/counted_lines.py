@@ -69,8 +69,8 @@ class LineCount:
             threading.settrace(later)
 
     def give_up(self) -> None:
-        """Stop counting for good, in a call that never ends, and whose block does not end
-        either.
+        """Stop counting for good, in a call that never ends. If it comes to another line, it is
+        ended: it would go on beside all that follows, with ever more memory.
         """
         self._given_up = True
         if threading.gettrace() == self._trace:
@@ -78,10 +78,12 @@ class LineCount:
 
     def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
         del event, argument
-        if self._given_up or not self.active:
+        if not self.active:
             return None
         if str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_COUNTED:
             return None
+        if self._given_up:
+            raise TooManyLinesError("nobody waits any more")
         self.lines += 1
         if self.lines > self.limit:
             self.exceeded = True

@@ -142,6 +142,7 @@ class ParentLoop(Scene):
         worker = threading.Thread(target=lambda: self._run(context, course), daemon=True)
         alive = partial(heartbeat.beat, len(context.taken))
         over = ends(worker, PATIENCE_S, _AT_MOST * PATIENCE_S, alive)
+        ended = course.ended  # what is given up may end then
         if not over:
             course.lines.give_up()
         if own.target.server is not None and course.place:
@@ -152,7 +153,7 @@ class ParentLoop(Scene):
             observed = f"it goes on after {MANY} times the lines that it takes beside the loop"
             look = _Elsewhere(self) if course.lines.exceeded_elsewhere else self
             log.differ(_ENDLESS, None, expected, observed, look=look)
-        elif course.ended:
+        elif ended:
             context.facts.agree(self.contract)
         elif not over and course.straight_s is not None:
             if over is None and MANY * course.straight_s > _AT_MOST * PATIENCE_S:
