@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.mistakes.reference.store import WriteRow
+from saverproof.mistakes.reference.store import Shelf, WriteRow
 from saverproof.mistakes.registry import mistake
 
 NULL_TASK = "00000000-0000-0000-0000-000000000000"
@@ -58,3 +58,13 @@ class InterruptsOfTheFirstTask(ReferenceSaver):
             waiting = (each for each in stored.values() if each.channel == row.channel)
             row = replace(row, task_id=next(waiting, row).task_id)
         super()._store_write(stored, row)
+
+
+@mistake("deletion/copy-complete", "writes of no task, as an answer for the run, are not copied")
+class AnswersOfTheRunNotCopied(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        of_tasks = {
+            id: {key: row for key, row in rows.items() if row.task_id != NULL_TASK}
+            for id, rows in shelf.writes.items()
+        }
+        super()._copy_shelf(replace(shelf, writes=of_tasks), copy)

@@ -5,8 +5,17 @@ one checkpoint, one answer comes for the run, others for single tasks, and a tas
 from __future__ import annotations
 
 from saverproof.programs.model.records import SPECIAL_INDEX
-from saverproof.programs.small import TASK_PATH, THREAD, batch, checkpoint
-from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, PutWrites, Step
+from saverproof.programs.small import NEW, TASK_PATH, THREAD, batch, checkpoint
+from saverproof.programs.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    GetTuple,
+    ListTuples,
+    Program,
+    Prune,
+    PutWrites,
+    Step,
+)
 from saverproof.programs.values import Value
 
 _RUN, _FIRST, _SECOND, _THIRD = range(4)
@@ -53,3 +62,19 @@ APPROVALS: tuple[Program, ...] = (
 """Each special channel written by several tasks of one checkpoint, and all that two tasks write
 which stop, are answered, stop again and fail.
 """
+
+ANSWERED_AND_KEPT: tuple[Program, ...] = tuple(
+    (
+        checkpoint(THREAD, 1),
+        _write(_FIRST, "__interrupt__", 1),
+        _write(_RUN, "__resume__", 2),
+        step,
+        ListTuples(None),
+    )
+    for step in (
+        CopyThread(THREAD, NEW),
+        Prune((THREAD,), "keep_latest"),
+        DeleteForRuns(("run-2",)),
+    )
+)
+"""A thread that is copied or tidied up between an answer and the step that uses it."""

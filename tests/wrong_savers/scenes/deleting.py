@@ -189,6 +189,7 @@ def a_copied_thread(p: Probe) -> Any:
     two_threads(p)
     p.write(2, [("x", n) for n in range(101)], "t7")
     p.write(2, [("__interrupt__", "why")], "t8")
+    p.write(2, [("__resume__", "for the run")], "00000000-0000-0000-0000-000000000000")
     p.write(2, [("x", "last by its path")], "t0", "~z")
     answer = p.id_of("copy"), copied(p), p.id_of("copy")
     p.write(2, [("x", "again")], "t7", thread="copy")

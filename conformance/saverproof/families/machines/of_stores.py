@@ -27,6 +27,7 @@ from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOpe
 from saverproof.judging.scenes.parent_loop import IN_A_LOOP, ParentLoop
 from saverproof.judging.scenes.second_saver import BY_TURNS, TakeTurns
 from saverproof.judging.scenes.unread import REMOVED, REOPENED
+from saverproof.programs.approvals import ANSWERED_AND_KEPT
 from saverproof.programs.by_either import BY_EITHER
 from saverproof.programs.directed import (
     FILTERS,
@@ -238,7 +239,7 @@ class DeletionMachine(SaverMachine):
     themes = _deletion()
     examples = (
         *(*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY, *REMOVED),
-        *(*SELECTED_LATER, COPY_SELECTED, *NAMED_AGAIN),
+        *(*SELECTED_LATER, COPY_SELECTED, *NAMED_AGAIN, *ANSWERED_AND_KEPT),
     )
 
 
