@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,19 +20,30 @@ from tests.conformance.selftest_support import hunted
 from saverproof.families.machines.trials import Trials
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE, programs
-from saverproof.programs.small import THREAD, batch
+from saverproof.programs.small import OTHER, THREAD, batch
 from saverproof.programs.steps.codec import from_json, to_json
-from saverproof.programs.steps.definitions import ListTuples, Program, Put
+from saverproof.programs.steps.definitions import CopyThread, ListTuples, Program, Put
 from saverproof.savers.targets.event_loop import EventLoop, Loop
 from saverproof.savers.targets.target import Target
 from saverproof.scripts import verification
 
+_CROSSED_PATHS = (
+    replace(batch(THREAD, 1, 1, 1), path="~__pregel_pull, agent"),
+    replace(batch(THREAD, 1, 2, 1), path="~__pregel_pull, tools"),
+)
+"""Two tasks whose paths order their writes in another way than their ids do."""
 PLAINEST: dict[str, Program] = {
+    "copied-writes-without-their-path": (
+        Put(THREAD, "", 1),
+        *_CROSSED_PATHS,
+        CopyThread(THREAD, OTHER),
+    ),
     "list-always-raises": (Put(THREAD, "", 1), ListTuples(THREAD)),
     "put-writes-always-raises": (Put(THREAD, "", 1), batch(THREAD, 1, 1, 1)),
 }
 """Programs in place of the shortest ones: a call that always raises is told by the plainest call,
-where ``list(None)`` or an empty batch may raise alone.
+where ``list(None)`` or an empty batch may raise alone. What a copy loses is shown where a saver
+that never had it shows it, too: beside that mistake, nobody knows of this one.
 """
 _LONGEST = 5_000
 """Characters of a program: the few that are longer show what takes many steps, and are left out."""

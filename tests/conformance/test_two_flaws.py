@@ -23,6 +23,7 @@ from saverproof.mistakes import (
     ownership,
     selecting,
     values,
+    what_is_removed,
     write_order,
 )
 from saverproof.mistakes.reference.saver import ReferenceSaver
@@ -112,3 +113,12 @@ def test_what_nobody_could_look_at_names_what_is_broken_before_it(tmp_path: Path
     outcome = judged(plan_of(target, "pending-writes", "sync", tmp_path, facts=facts), target)
     why = outcome.unexercised["pending-writes/one-task-two-paths"]
     assert "beside what is broken: ordering/writes-sorted" in why
+
+
+def test_a_flaw_that_another_covers_wholly_does_not_pass_for_absent(tmp_path: Path) -> None:
+    """Whether a copy keeps the paths of tasks cannot be seen where they are not stored at all."""
+    target = target_of(what_is_removed.CopiedWritesWithoutTheirPath, write_order.WritesWithoutPath)
+    facts = facts_from(EVERY_OPERATION)
+    outcome = judged(plan_of(target, "deletion", "sync", tmp_path, facts=facts), target)
+    why = outcome.unexercised["deletion/copy-complete"]
+    assert "ordering/writes-sorted may hide this mistake" in why
