@@ -113,6 +113,29 @@ class EndingTheProcess(SqliteReference):
             os._exit(7)
 
 
+class PrunesThreadByThread(SqliteReference):
+    """No flaw: each thread is pruned in a transaction of its own. It may fail between two."""
+
+    failing = False
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        for n, thread in enumerate(thread_ids):
+            if n and self.failing:
+                raise RuntimeError("failed between two threads")
+            super().prune([thread], strategy=strategy)
+
+
+class PrunesOnceOnly(PrunesThreadByThread):
+    """Takes a prune that failed for done."""
+
+    done = False
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if not self.done:
+            self.done = True
+            super().prune(thread_ids, strategy=strategy)
+
+
 SAVERS: dict[str, type[SqliteReference]] = {
     kind.__name__: kind
     for kind in (
@@ -123,6 +146,8 @@ SAVERS: dict[str, type[SqliteReference]] = {
         RowsApart,
         UndoingExceptionsAlone,
         EndingTheProcess,
+        PrunesThreadByThread,
+        PrunesOnceOnly,
     )
 }
 

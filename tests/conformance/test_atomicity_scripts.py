@@ -23,10 +23,13 @@ from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.journal import blamed
+from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
 from saverproof.families.atomicity.script_faults import faults_anywhere
+from saverproof.families.atomicity.script_program import long_reproducer
 from saverproof.families.items import Finding, Outcome
+from saverproof.programs.steps.definitions import Prune, Put
 from saverproof.scripts.script import LONGEST
 from saverproof_faults import Event, Fault, Place, Places, Plan
 from saverproof_faults.syscalls import CallKind, SystemCall
@@ -63,6 +66,19 @@ def test_every_kind_of_fault_has_a_script(
     assert status == 1
     assert finding.contract in said
     assert ended(of_none(finding.reproducer, saver), tmp_path)[0] == CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("saver", "shown"), [("PrunesThreadByThread", False), ("PrunesOnceOnly", True)]
+)
+def test_a_script_takes_a_prune_that_failed_between_two_threads_for_legal(
+    saver: str, shown: bool
+) -> None:
+    puts = [Put(thread, "", n, n - 1 or None) for thread in ("a", "b") for n in (1, 2)]
+    program = (*puts, Prune(("a", "b"), "keep_latest"))
+    fault = PlainFault(before=("saver.failing = True",), after=("saver.failing = False",))
+    given = (program, {len(puts): [fault]}, "atomicity/usable-after", "sync")
+    assert bool(long_reproducer(faulty(saver), *given)) is shown
 
 
 def of_none(script: str, saver: str) -> str:
