@@ -11,6 +11,8 @@ from saverproof.programs.values import Value
 
 UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
 """The threads to which the same saver writes afterwards, and to which another saver commits."""
+OF_THREADS = (steps.Prune, steps.DeleteForRuns)
+"""The operations on several threads, of which each is judged by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class FaultScenario:
     @property
     def thread_by_thread(self) -> bool:
         """True if each thread is judged by itself."""
-        return isinstance(self.step, steps.Prune | steps.DeleteForRuns)
+        return isinstance(self.step, OF_THREADS)
 
     @property
     def puts(self) -> tuple[steps.Put, ...]:
