@@ -13,9 +13,8 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults import KNOWN_DRIVERS, Driver, why_nothing_passed
 
 HOOKS = (
-    "target(drivers=[...]) takes the name of a known driver, a saverproof_faults.ClassDriver "
-    "(methods by the event that they are), or any object with name, modules and install(), and "
-    "lose() where it can cut the connections that are open"
+    "target(drivers=[...]) takes the name of a known driver, or an object that hooks into another: "
+    "https://saverproof.github.io/saverproof/target/#drivers"
 )
 
 
