@@ -137,7 +137,7 @@ def test_a_call_that_comes_back_after_it_was_given_up_disturbs_no_other_trial(
     going_on = worker.Worker.say
 
     def say(self: worker.Worker, stage: str) -> None:
-        if threading.current_thread() is not self._thread:
+        if threading.current_thread() is not self.thread:
             heard.append(stage)
         going_on(self, stage)
 

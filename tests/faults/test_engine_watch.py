@@ -4,6 +4,7 @@ import gc
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def test_what_a_thread_that_was_given_up_opens_is_neither_heard_nor_visited(watc
     thread = threading.Thread(target=stray)
     thread.start()
     went_on.wait()
-    watch.give_up()
+    watch.give_up(thread)
     assert not watch.connections
     heard = Heard()
     with closing(sqlite3.connect(":memory:")) as own, watch.listening(heard):
@@ -89,6 +90,17 @@ def test_what_a_thread_that_was_given_up_opens_is_neither_heard_nor_visited(watc
         assert [connection.number for connection in watch.connections] == [2]
     assert [sql for _, sql, _ in heard.statements] == ["SELECT 'own'"]
     assert not seen_there
+
+
+def test_a_thread_that_opens_all_connections_of_a_program_is_still_seen(watch: Watch) -> None:
+    """Such a thread, as of asgiref, serves the next saver as well as one that was given up."""
+    with ThreadPoolExecutor(1) as opener:
+        early = opener.submit(sqlite3.connect, ":memory:").result()
+        watch.give_up(threading.Thread())
+        late = opener.submit(sqlite3.connect, ":memory:").result()
+        assert [connection.number for connection in watch.connections] == [2]
+        for connection in (early, late):
+            opener.submit(connection.close).result()
 
 
 def test_a_connection_closed_with_a_cursor_left_over_is_gone(watch: Watch) -> None:

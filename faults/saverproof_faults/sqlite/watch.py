@@ -88,16 +88,15 @@ class Watch:
                 if self._live.get(connection.handle) is connection:
                     yield connection
 
-    def give_up(self) -> None:
-        """Forget the connections that are open, and see nothing of what other threads that run now
-        open from now on.
+    def give_up(self, thread: threading.Thread) -> None:
+        """Forget the connections that are open, and see nothing of what a thread opens from now on
+        in which a call of the program does not return.
 
-        Call this where a call of the program does not return. If it does after all, it may close
-        its connections at any time, and SQLite's memory of a connection that another thread looks
-        at would be freed.
+        If it returns after all, it may close these connections at any time, and SQLite's memory of
+        a connection that another thread looks at would be freed. Threads of the program itself are
+        still seen: one of them may serve all that is opened later.
         """
-        others = set(threading.enumerate()) - {threading.current_thread()}
-        self._given_up.update(others)
+        self._given_up.add(thread)
         self._live.clear()
 
     def _is_given_up(self) -> bool:

@@ -264,7 +264,7 @@ class FaultBench:
         # A call that hangs may block the healing of its own connection; the others are healed.
         with suppress(FaultsError):
             self.injector.heal()
-        self.injector.watch.give_up()
+        self.injector.watch.give_up(self.worker.thread)
         if self.disk is not None:
             self.disk.disarm()
         if self.server is not None:

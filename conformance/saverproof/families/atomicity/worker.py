@@ -57,13 +57,13 @@ class Worker:
         self._stage = "starting"
         self._stages = 0
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name=NAME, daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._serve, name=NAME, daemon=True)
+        self.thread.start()
 
     @property
     def is_here(self) -> bool:
         """True if the current thread is the worker's own."""
-        return threading.current_thread() is self._thread
+        return threading.current_thread() is self.thread
 
     def _serve(self) -> None:
         while (work := self._work.get()) is not None:
@@ -137,7 +137,7 @@ class Worker:
         A worker that was given up may still be running. It must not disturb what comes next.
         """
         self._work.put(None)
-        self._thread.join(self.patience_s if self.abandoned else None)
+        self.thread.join(self.patience_s if self.abandoned else None)
 
 
 def any_left() -> bool:
