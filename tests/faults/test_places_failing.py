@@ -152,6 +152,11 @@ def test_a_script_is_refused_before_it_writes(kind: ServerKind) -> None:
                 "SET in a later script",
                 "SADD beside a script on d",
             ]
+            visit.watch_writes()
+            for script in ("redis.call('DEL', 'c')", writes, "redis.call('DEL', 'c')" + writes):
+                client.eval(script, 1, "a")
+            # SET may be refused in the second one, and would then stop the third.
+            assert visit.written() == ["a script", "DEL in a later script"]
             client.flushdb()
             visit.watch_writes()
             # The second rule is of an operation without scripts, which were written in its place.

@@ -78,7 +78,7 @@ class FailingWrites:
             if one.in_script:
                 # Another time it may come to the same keys in another order.
                 what = one.name + _INSIDE if _ANY_SCRIPT in may_fail else _ANY_SCRIPT
-            may_fail.setdefault(what, not script_has_written)
+            may_fail[what] = may_fail.get(what, True) and not script_has_written
             if script_has_written:
                 within.add(one.name + _BESIDE + there)
             script_has_written = one.in_script
