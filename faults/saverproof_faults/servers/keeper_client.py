@@ -247,5 +247,6 @@ def end_sessions(kind: ServerKind, name: str) -> None:
     Call it within ``serving``.
     """
     kept = announced()[Need.of(kind).key]
-    with closing(Lease(kept.address, WantedPlace(name=name))) as lease, suppress(ServerError):
+    # Nothing goes on in a place that is gone.
+    with suppress(ServerError), closing(Lease(kept.address, WantedPlace(name=name))) as lease:
         lease.end_sessions()
