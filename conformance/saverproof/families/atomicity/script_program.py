@@ -203,8 +203,8 @@ class _Body:
             '    raise SystemExit(f"{__doc__}\\nobserved: {error!r}") from error',
         ]
         comparing = [
-            f"behind = {self.behind}  # nothing that these calls wrote may be there",
-            *([f"in_part = {self.in_part}  # or in some threads only"] if self.in_part else []),
+            f"behind = {self.behind}  # states that may lack the call that has just failed",
+            *([f"in_part = {self.in_part}  # or lack it in some threads"] if self.in_part else []),
             "empty = [[] for _ in expected[0]]",
             "by_step = zip([empty, *expected], expected, observed)",
             "for n, (before, after, seen) in enumerate(by_step):",
