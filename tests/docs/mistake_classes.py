@@ -27,6 +27,8 @@ MODULES = {
     ),
     "One question beside another": ("what_is_asked",),
     "What a snapshot of much work leaves out": ("snapshots",),
+    "Tasks that wait for people, and their answers": ("approvals",),
+    "One half of a saver, sync or async, that was left behind": ("async_halves",),
 }
 """Each class of mistakes that a program shows, and the modules of its wrong savers."""
 NAMES = {
