@@ -19,7 +19,11 @@ from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
 from saverproof.judging.looks import ById, InListing, OwnAnswer, WholeListing
-from saverproof.judging.run_deltas import may_have_deltas, needed_by_survivors
+from saverproof.judging.run_deltas import (
+    may_be_refused,
+    may_have_deltas,
+    needed_by_survivors,
+)
 from saverproof.judging.second_looks import (
     is_listed_by_limit,
     is_listed_by_namespace,
@@ -121,6 +125,9 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     threads = tuple(context.model.threads)
     given = [*step.runs]
     needed = needed_by_survivors(context, step.runs)
+    with_deltas = may_be_refused(
+        context, {thread for thread, *_ in context.model.of_runs(step.runs)}
+    )
     before = {
         (address, channel): _rebuilt_now(context, address, channel)
         for address, channels in needed.by.items()
@@ -128,7 +135,7 @@ def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     }
     answer = context.attempt(lambda: context.driver.invoke("delete_for_runs", given))
     _compare_given(context, "run_ids", [*step.runs], given)
-    for_deltas = bool(needed.may_stay) and _is_refusal(answer)
+    for_deltas = (bool(needed.may_stay) or with_deltas) and _is_refusal(answer)
     refused = for_deltas or _refuses_no_run(step, answer)
     context.refusals.append(refused)
     if isinstance(answer, Raised):
@@ -173,13 +180,14 @@ def take_prune(step: steps.Prune, context: Context) -> None:
     """Prune threads, and let the model follow which older checkpoints the saver kept."""
     context.last_change = step
     before = _rebuilt_before(context, step)
-    # The prune may be refused. What was wrong before is then not its doing.
-    wrong_before = _wrong_now(context) if before else []
+    may_refuse = step.strategy != "delete" and may_be_refused(context, step.threads)
+    # What was wrong before a prune that is refused is not its doing.
+    wrong_before = _wrong_now(context) if may_refuse else []
     names = [context.real(thread) for thread in step.threads]
     given = [*names]
     answer = context.attempt(lambda: context.driver.invoke("prune", given, **prune_arguments(step)))
     _compare_given(context, "thread_ids", names, given)
-    refused = bool(before) and _is_refusal(answer)
+    refused = may_refuse and _is_refusal(answer)
     context.refusals.append(refused)
     if isinstance(answer, Raised):
         if refused:

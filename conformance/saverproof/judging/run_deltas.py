@@ -1,5 +1,5 @@
-"""Finds which checkpoints of deleted runs are still needed to rebuild delta channels of other
-runs.
+"""Finds what delta channels allow of a removal: which checkpoints of deleted runs are still needed
+to rebuild those of other runs, and whether it may be refused.
 """
 
 from __future__ import annotations
@@ -8,7 +8,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from saverproof.judging.context import Context
-from saverproof.programs.model.records import Address, Record, counted, delta_channels
+from saverproof.programs.model.records import (
+    Address,
+    Record,
+    counted,
+    delta_channels,
+    uses_deltas,
+)
+from saverproof.programs.model.store import LEFT_ALONE
 
 _HEADS = 3
 """The heads of branches, newest first, whose channels are rebuilt in each namespace: enough to tell
@@ -47,6 +54,21 @@ def may_have_deltas(records: Records) -> bool:
     """Return whether a careful saver could take a channel of a namespace for a delta channel."""
     return bool(delta_channels(records.values())) or any(
         channel.value is None for record in records.values() for channel in record.channels.values()
+    )
+
+
+def may_be_refused(context: Context, threads: Collection[str]) -> bool:
+    """Return whether a saver may refuse to remove checkpoints of these threads, for delta channels.
+
+    One that does looks at all that it has of a thread, as LangGraph's saver on PostgreSQL does;
+    what checkpoints hold that were left alone is not known.
+    """
+    model = context.model
+    alone = {address[0] for address, how in model.gone.items() if how == LEFT_ALONE}
+    return any(
+        thread in alone
+        or any(uses_deltas(records.values()) for records in model.threads.get(thread, {}).values())
+        for thread in threads
     )
 
 

@@ -24,6 +24,8 @@ SPECIAL_INDEX: Mapping[str, int] = {
     "__resume__": -4,
 }
 """The fixed index of each special channel (``WRITES_IDX_MAP`` of the base module)."""
+_SNAPSHOT = "delta-snapshot"
+"""The kind of the values that the loop stores of a delta channel after every so many changes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,6 +149,18 @@ def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
     ancestors.
     """
     return tuple(sorted({name for record in records for name in counted(record.metadata)}))
+
+
+def uses_deltas(records: Iterable[Record]) -> bool:
+    """Return whether a namespace's checkpoints show that its graph has delta channels.
+
+    LangGraph leaves out the counters of a checkpoint that snapshots all of them.
+    """
+    return any(
+        counted(record.metadata)
+        or any(c.value is not None and c.value.kind == _SNAPSHOT for c in record.channels.values())
+        for record in records
+    )
 
 
 def counted(metadata: Mapping[str, Any]) -> Mapping[str, tuple[int, int]]:
