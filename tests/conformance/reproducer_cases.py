@@ -36,6 +36,7 @@ from saverproof.programs.steps.definitions import (
     Reopen,
     SetUp,
     Step,
+    VersionsBy,
     WalkPages,
 )
 from saverproof.programs.values import Value
@@ -233,6 +234,13 @@ CASES = (
         "version",
         put(1),
         put(2, 1, changes=(("count", number(1)),)),
+    ),
+    case("versions-in-an-integer-column", "raised", put(1, versions=VersionsBy.AGENT_SERVER)),
+    case(
+        "values-by-whole-version",
+        "value:notes",
+        put(1, versions=VersionsBy.AGENT_SERVER),
+        put(2, changes=(("notes", LIST_VALUE),), versions=VersionsBy.AGENT_SERVER),
     ),
     case(
         "history-leaves-channels-out",

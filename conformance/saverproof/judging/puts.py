@@ -16,7 +16,7 @@ from saverproof.judging.looks import OwnAnswer
 from saverproof.judging.store_check import check_store, touch
 from saverproof.programs.model import records
 from saverproof.programs.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
-from saverproof.programs.steps.definitions import Put, PutHistory, PutWrites
+from saverproof.programs.steps.definitions import Put, PutHistory, PutWrites, VersionsBy
 from saverproof.programs.steps.expanding import puts_of
 from saverproof.programs.steps.identifiers import mint
 from saverproof.programs.values import same
@@ -133,16 +133,19 @@ def mark(context: Context, step: Put, planned: PlannedPut) -> Record:
         parent = model.history(step.thread, step.namespace).get(step.parent)
         if parent is not None:
             parent.marks.add(records.HAS_CHILD)
-    _judge_versions(context, address, planned)
+    _judge_versions(context, step, planned)
     record = model.put(step, planned)
     record.marks |= marks
     record.last_marks = marks
     return record
 
 
-def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> None:
-    """Judge that a new channel version is above all versions that the checkpoint had before."""
-    if planned.again or not planned.new_versions:
+def _judge_versions(context: Context, step: Put, planned: PlannedPut) -> None:
+    """Judge that a channel version that the saver made is above all versions that the checkpoint
+    had before.
+    """
+    address = (step.thread, step.namespace, step.number)
+    if planned.again or not planned.new_versions or step.versions is not VersionsBy.SAVER:
         return
     new = next(iter(planned.new_versions.values()))
     older: list[Version] = [

@@ -8,6 +8,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
+from langgraph.checkpoint.base import Checkpoint
+
 from saverproof.mistakes.reference.reading import Blobs
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf
@@ -246,3 +248,40 @@ class CounterOverEarlierValues(CountsItself):
 class VersionsOfTwoTypes(OwnValues):
     def get_next_version(self, current: Any, channel: None) -> Any:
         return 1 if current is None else super().get_next_version(current, channel)
+
+
+# -- versions that the caller makes -------------------------------------------------------------
+
+
+class NumbersOfItsOwn(ReferenceSaver):
+    """A base saver whose own versions are whole numbers, none of which it makes twice."""
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        self.store.minted = max(self.store.minted, current or 0) + 1
+        return self.store.minted
+
+
+CALLERS = "channels/versions-of-callers"
+
+
+@mistake(CALLERS, "a version is stored in a column for whole numbers, which refuses text")
+class VersionsInAnIntegerColumn(NumbersOfItsOwn):
+    def _fields(self, checkpoint: Checkpoint) -> dict[str, Any]:
+        fields = super()._fields(checkpoint)
+        versions = checkpoint["channel_versions"]
+        return {**fields, "channel_versions": {c: int(v) for c, v in versions.items()}}
+
+
+@mistake(CALLERS, "a column for numbers: text that looks like a number comes back as one")
+class VersionsAsFloats(NumbersOfItsOwn):
+    def _fields(self, checkpoint: Checkpoint) -> dict[str, Any]:
+        fields = super()._fields(checkpoint)
+        versions = checkpoint["channel_versions"]
+        numbers = {c: float(v) if isinstance(v, str) else v for c, v in versions.items()}
+        return {**fields, "channel_versions": numbers}
+
+
+@mistake(CALLERS, "values are keyed by the number before the dot, which forks share")
+class ValuesByWholeVersion(NumbersOfItsOwn):
+    def _value_key(self, row: CheckpointRow, channel: str, version: Any) -> Hashable:
+        return (channel, int(str(version).split(".")[0]))

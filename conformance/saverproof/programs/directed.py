@@ -17,17 +17,20 @@ from saverproof.programs.names import (
     ODD_NODES,
     ODD_PATHS,
 )
-from saverproof.programs.small import OTHER, THREAD, batch, checkpoint
+from saverproof.programs.small import NEW, OTHER, THREAD, batch, checkpoint
 from saverproof.programs.steps.definitions import (
+    CopyThread,
     DeleteThread,
     DeltaHistory,
     GetTuple,
     ListTuples,
     Program,
+    Prune,
     Put,
     PutHistory,
     PutWrites,
     Step,
+    VersionsBy,
 )
 from saverproof.programs.steps.identifiers import EXIT_TASK, LATE_TASK
 from saverproof.programs.theme import NameSet
@@ -323,3 +326,44 @@ def _twice(channel: str) -> Program:
 
 SPECIAL_LISTS: tuple[Program, ...] = tuple(map(_twice, SPECIAL_INDEX))
 """For each special channel, a list, and a second list that must replace the first."""
+
+
+def _by_the_server(*steps: Step) -> Program:
+    """Return the program with all channel versions made by the Agent Server."""
+    return tuple(
+        replace(step, versions=VersionsBy.AGENT_SERVER) if isinstance(step, Put) else step
+        for step in steps
+    )
+
+
+def _forked(namespace: str) -> Program:
+    """Return a history in which a channel stays as it is, and a fork of its first checkpoint."""
+    return (
+        checkpoint(THREAD, 1, namespace=namespace),
+        replace(checkpoint(THREAD, 2, 1, namespace), changes=(("count", Value("integer", 2)),)),
+        batch(THREAD, 2, 1, 2, namespace=namespace),
+        checkpoint(THREAD, 3, 1, namespace),
+        *(GetTuple(THREAD, namespace, number) for number in (1, 2, 3)),
+        GetTuple(THREAD, namespace),
+        ListTuples(THREAD, namespace),
+    )
+
+
+_ELEVEN = tuple(
+    replace(checkpoint(THREAD, number, number - 1 or None), changes=(("count", value),))
+    for number in range(1, 12)
+    for value in (Value("integer", number),)
+)
+"""More versions than have one digit."""
+VERSIONS_OF_CALLERS: tuple[Program, ...] = tuple(
+    _by_the_server(*steps)
+    for steps in (
+        _forked(""),
+        _forked("child"),
+        (*_ELEVEN, ListTuples(THREAD)),
+        (checkpoint(THREAD, 1), checkpoint(THREAD, 1, seed=5), ListTuples(THREAD)),
+        (checkpoint(THREAD, 1), checkpoint(THREAD, 2, 1), CopyThread(THREAD, NEW), GetTuple(NEW)),
+        (checkpoint(THREAD, 1), checkpoint(THREAD, 2, 1), Prune((THREAD,), "keep_latest")),
+    )
+)
+"""Channel versions as LangGraph's Agent Server makes them, by itself and as text."""

@@ -4,6 +4,7 @@ accept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import singledispatch
 
 from saverproof.programs.model.records import SPECIAL_INDEX, counted, delta_channels
@@ -15,6 +16,7 @@ from saverproof.programs.steps.definitions import (
     PutHistory,
     PutWrites,
     Step,
+    VersionsBy,
 )
 
 
@@ -30,6 +32,8 @@ def _(step: Put, model: Model) -> str | None:
     present = history.get(step.number)
     if _is_among_its_ancestors(step, model):
         return "a checkpoint is no ancestor of itself"
+    if any(one is not step.versions for one in _makers_of_versions(step.thread, model)):
+        return "the versions of a thread have one maker: others do not compare with them"
     if present is not None and present.step == step:
         return None
     if not _counts_as_langgraph_does(step, model):
@@ -49,6 +53,12 @@ def _(step: Put, model: Model) -> str | None:
     if present.parent != step.parent or present.step.copy_of is not None:
         return "an id is put again with the same parent, and not over a copy-fork"
     return None
+
+
+def _makers_of_versions(thread: str, model: Model) -> Iterator[VersionsBy]:
+    for history in model.threads.get(thread, {}).values():
+        for record in history.values():
+            yield record.step.versions
 
 
 def _is_among_its_ancestors(step: Put, model: Model) -> bool:
@@ -98,6 +108,8 @@ def _(step: PutHistory, model: Model) -> str | None:
     numbers = range(step.number, step.number + step.count)
     if step.count < 1 or any(number in numbers for number in history):
         return "the checkpoints of a history are new"
+    if VersionsBy.AGENT_SERVER in _makers_of_versions(step.thread, model):
+        return "the saver makes the versions of a history"
     if step.parent is not None and (step.parent not in history or step.parent > step.number):
         return "a history begins below a checkpoint that is there"
     if any(record.parent in numbers for record in history.values()):

@@ -25,6 +25,11 @@ _HELPERS = {
         '    made |= {"channel_values": values, "versions_seen": {"__input__": {}, "agent": old}}',
         '    return made | {"channel_versions": old | new, "updated_channels": sorted(new)}',
     ),
+    "server_version": (
+        "def server_version(current, number):  # as the Agent Server counts, for any saver",
+        '    counted = int((current or "0").split(".")[0]) + 1',
+        '    return f"{counted:032}.{1 / (number + 1):.16f}"',
+    ),
     "address": (
         "def address(config):",
         '    at = (config or {}).get("configurable", {})',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saverproof.programs.steps.definitions import PutHistory, Times
 from saverproof.programs.steps.expanding import MARK, RUN, puts_of
-from saverproof.scripts.source import dict_source, literal, quoted, versions_source
+from saverproof.scripts.source import dict_source, highest, literal, quoted, versions_source
 from saverproof.scripts.writer import ScriptWriter
 
 
@@ -21,7 +21,7 @@ def write_history(step: PutHistory, writer: ScriptWriter) -> None:
     older = before.seen[puts[0].node]
     values = {name: writer.value(c.value) for name, c in others.items() if c.value is not None}
     versions = {name: str(channel.version) for name, channel in others.items()}
-    current = _highest([str(version) for version in older.values()])
+    current = highest([str(version) for version in older.values()])
     name = f"V{first}"
     place = f"{quoted(step.thread)}, {quoted(step.namespace)}"
     parent = "" if step.parent is None else f", {writer.id(step.parent)}"
@@ -44,11 +44,6 @@ def write_history(step: PutHistory, writer: ScriptWriter) -> None:
     for one in puts:
         planned = writer.model.plan_put(one, lambda _, one=one: f"{name}[{one.number}]")  # type: ignore[misc]
         writer.model.put(one, planned)
-
-
-def _highest(versions: list[str]) -> str:
-    known = list(dict.fromkeys(versions))
-    return f"max({', '.join(known)})" if len(known) > 1 else (known or ["None"])[0]
 
 
 def _time(step: PutHistory) -> str:

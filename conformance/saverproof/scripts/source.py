@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from keyword import iskeyword
 from typing import Any
 
@@ -53,6 +53,12 @@ def keyword_arguments(items: Mapping[str, str]) -> list[str]:
 def symbols(versions: Mapping[str, Any]) -> dict[str, str]:
     """Return channel -> the script's name for its version."""
     return {name: str(version) for name, version in versions.items()}
+
+
+def highest(versions: Iterable[str]) -> str:
+    """Return the source of the highest of some versions, which are names in a script."""
+    known = list(dict.fromkeys(versions))
+    return f"max({', '.join(known)})" if len(known) > 1 else (known or ["None"])[0]
 
 
 def versions_source(versions: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saverproof.programs.model.planning import versions_taken
-from saverproof.programs.model.records import Address, PendingWrite, PlannedPut
+from saverproof.programs.model.records import Address, PendingWrite, PlannedPut, Version
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
 from saverproof.programs.steps.identifiers import EXIT_TASK, task_id, timestamp
@@ -17,6 +17,7 @@ from saverproof.scripts.own_source import OwnSource
 from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.scripts.source import (
     dict_source,
+    highest,
     keyword_arguments,
     literal,
     nested,
@@ -303,21 +304,26 @@ class ScriptWriter:
 
         With a channel, it is an item of a dict such as ``put`` takes for its new versions.
         """
+        return self._version(f"saver.get_next_version({highest(older)}, None)", channel)
+
+    def _version(self, call: str, channel: str) -> str:
         self._minted += 1
-        known = list(dict.fromkeys(older))
-        current = f"max({', '.join(known)})" if len(known) > 1 else (known or ["None"])[0]
-        version = f"saver.get_next_version({current}, None)"
         if not channel:
-            self.say(f"v{self._minted} = {version}")
+            self.say(f"v{self._minted} = {call}")
             return f"v{self._minted}"
-        self.say(f"new{self._minted} = {dict_source({channel: version})}")
+        self.say(f"new{self._minted} = {dict_source({channel: call})}")
         return f"new{self._minted}[{quoted(channel)}]"
 
     def plan(self, step: Put) -> PlannedPut:
         """Plan a put, in which versions are names in the script."""
         older = [str(version) for version in versions_taken(self.model, step)]
         channel = step.changes[0][0] if len(step.changes) == 1 else ""
-        return self.model.plan_put(step, lambda _: self.mint(older, channel))
+
+        def by_server(_: Version | None, number: int) -> str:
+            self.helpers.add("server_version")
+            return self._version(f"server_version({highest(older)}, {number})", channel)
+
+        return self.model.plan_put(step, lambda _: self.mint(older, channel), by_server)
 
 
 def _outer(extras: Extras) -> dict[str, Any]:

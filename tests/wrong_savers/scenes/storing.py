@@ -234,6 +234,24 @@ def a_dropped_channel(p: Probe) -> Any:
     return [p.held("a", "", number) for number in (2, 3)]
 
 
+@scene("channels/versions-of-callers")
+def versions_of_the_caller(p: Probe) -> Any:
+    # Two forks and a child of the second, with versions that the saver has not made.
+    one, fork, other = ("0" * 31 + tail for tail in ("1.25", "2.75", "2.5"))
+    for number, parent, x, y in ((1, None, one, one), (2, 1, fork, one), (3, 1, other, one)):
+        p.put(
+            number,
+            parent=parent,
+            values={"x": number},
+            channel_values={"x": number, "y": [1]},
+            channel_versions={"x": x, "y": y},
+        )
+    held = [p.held("a", "", number) for number in (1, 2, 3)]
+    return held, [
+        p.attempt(lambda n=n: p.tuple("a", "", n).checkpoint["channel_versions"]) for n in (1, 2, 3)
+    ]
+
+
 @scene("channels/versions-increase")
 def versions_grow(p: Probe) -> Any:
     # Up to a number of five digits, while the clock runs backwards.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract
+from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _HISTORY = frozenset({Capability.HISTORY})
@@ -108,6 +108,28 @@ VERSIONS_INCREASE = Contract(
     fix=(
         "Return integers, or text padded with zeros, as the official savers do; do not override "
         "get_next_version without need."
+    ),
+)
+
+VERSIONS_OF_CALLERS = Contract(
+    id="channels/versions-of-callers",
+    level=Level.SHOULD,
+    statement=(
+        "Channel versions that the caller makes, whatever the saver's own are like, come back as "
+        "they were put, and each with its value."
+    ),
+    source=(
+        "advice; `langgraph.checkpoint.base.ChannelVersions` are texts, integers or floats; "
+        "LangGraph's Agent Server makes the versions itself, as text, whatever `get_next_version` "
+        "of its saver gives (`langgraph_api._checkpointer._adapter`)"
+    ),
+    wrong="a column for whole numbers holds the versions",
+    matters=(
+        "Under LangGraph's Agent Server no checkpoint can be stored, or values come back as None."
+    ),
+    fix=(
+        "Store versions as they are, in a column or a field that holds any text, and compute "
+        "nothing from them outside get_next_version."
     ),
 )
 

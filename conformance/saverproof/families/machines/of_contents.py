@@ -30,6 +30,7 @@ from saverproof.programs.directed import (
     SPECIAL_LISTS,
     TASKS,
     TIES,
+    VERSIONS_OF_CALLERS,
 )
 from saverproof.programs.every_value import EVERY_VALUE
 from saverproof.programs.lookalikes import METADATA
@@ -281,6 +282,7 @@ class ChannelsMachine(SaverMachine):
     enforces = channels.TABLE.contracts
     themes = _channels()
     examples = (
+        *VERSIONS_OF_CALLERS,
         (NextVersions(_BEYOND_FOUR_DIGITS),),
         (NextVersions(100, clock_goes_back=True),),
     )

@@ -228,6 +228,7 @@ FEATURES: tuple[Feature, ...] = (
     field_of(serialization.OLDER_CHECKPOINTS.id, "format", None),
     field_of(serialization.OLDER_CHECKPOINTS.id, "fields", "usual"),
     field_of(serialization.LEGACY_WRITES_METADATA.id, "legacy_writes", None),
+    field_of(channels.VERSIONS_OF_CALLERS.id, "versions", steps.VersionsBy.SAVER),
     extras_of(identity.LOOP_CONFIGS.id, "loop"),
     extras_of(serialization.CONFIG_METADATA_MERGED.id, "configurable"),
     # The run id of a checkpoint may come from there. A listing shows whether it was merged.

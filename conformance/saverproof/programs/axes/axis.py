@@ -36,13 +36,11 @@ class Axis:
         name: the axis's name in reports.
         points: the points that are tried, the plainest first.
         contracts: the ids of the contracts that are about it.
-        of_the_saver: whether the saver chooses the point, so that each saver has just one.
     """
 
     name: str
     points: tuple[Point, ...]
     contracts: frozenset[str]
-    of_the_saver: bool = False
 
     def of(self, family: str, able: Collection[str]) -> tuple[Point, ...]:
         """Return the points that a family tries on a saver with these capabilities."""
@@ -60,9 +58,9 @@ class Axis:
         return self.name, point
 
 
-def axis(name: str, contracts: str, *points: str | Point, of_the_saver: bool = False) -> Axis:
+def axis(name: str, contracts: str, *points: str | Point) -> Axis:
     """Return an axis. ``contracts`` has contract ids with blanks between; a point may be given by
     its name.
     """
     made = tuple(Point(point) if isinstance(point, str) else point for point in points)
-    return Axis(name, made, frozenset(contracts.split()), of_the_saver)
+    return Axis(name, made, frozenset(contracts.split()))

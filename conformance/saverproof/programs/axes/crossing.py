@@ -84,8 +84,6 @@ class AxisAccount:
     def untouched(self) -> Iterator[tuple[Axis, str, str]]:
         """Yield the points that were not touched, with the reason."""
         for axis in self.axes():
-            if axis.of_the_saver:
-                continue
             for point in axis.of(self.family, self.able):
                 if self.log.points[axis.at(point.name)] == 0:
                     left_out = point.heavy and not self.heavy
@@ -132,12 +130,9 @@ class AxisAccount:
         }
 
     def _touched(self, axis: Axis) -> dict[str, int]:
-        """Return how often each point was touched, without the points that only other savers
-        have.
-        """
+        """Return how often each point was touched."""
         points = axis.of(self.family, self.able)
-        times = {point.name: self.log.points[axis.at(point.name)] for point in points}
-        return {name: n for name, n in times.items() if n or not axis.of_the_saver}
+        return {point.name: self.log.points[axis.at(point.name)] for point in points}
 
     def _told(self, pair: Pair) -> dict[str, Any]:
         return {

@@ -112,8 +112,8 @@ DEPTH = axis(
 VERSIONS = axis(
     "versions minted in a row", "channels/versions-increase", "up to 9,999", "10,000 and more"
 )
-VERSION = axis(
-    "kind of version", "channels/versions-increase", "integer", "float", "text", of_the_saver=True
+VERSIONS_BY = axis(
+    "maker of versions", "channels/versions-of-callers", "the saver", "the Agent Server"
 )
 READER = axis(
     "reader",
@@ -247,7 +247,7 @@ ASKED_ALIKE = axis("filter values that print alike", "filter/equality", *_ALIKE)
 AXES: tuple[Axis, ...] = (
     *(PARENT, TIMES, VALUE, WRITE, LIKE, CHANNELS, LENGTH, BATCH, MOMENT, DELTA, SNAPSHOT, DEPTH),
     *(SEED, DELTA_PLACE, ABOVE),
-    *(VERSIONS, VERSION, READER, READ, LIMIT, BEFORE, FILTER, FORM, NAMESPACE, REMOVAL),
+    *(VERSIONS, VERSIONS_BY, READER, READ, LIMIT, BEFORE, FILTER, FORM, NAMESPACE, REMOVAL),
     CHANGE,
     *(ORIGIN, LISTED, RUN_ID, SPECIAL, AFTER, PLACES),
     *(THREAD_TEXT, NAMESPACE_TEXT, FILTER_KEY_TEXT, CHANNEL_TEXT, NODE_TEXT),

@@ -10,7 +10,6 @@ from saverproof.programs.axes import table, touching_deltas, touching_removals
 from saverproof.programs.axes.axis import Axis, Touched
 from saverproof.programs.axes.bounds import at_least
 from saverproof.programs.axes.texts import alike, oddities
-from saverproof.programs.model.records import Version
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import (
     CopyThread,
@@ -27,6 +26,7 @@ from saverproof.programs.steps.definitions import (
     PutWrites,
     Step,
     Times,
+    VersionsBy,
     WalkPages,
 )
 from saverproof.programs.values import CATALOGUE, Value
@@ -45,6 +45,7 @@ _LIKE = {
     "alike-but-in-the-middle": "another, but for its middle",
     "alike-but-at-the-end": "another, but for its end",
 }
+_MAKERS = {VersionsBy.SAVER: "the saver", VersionsBy.AGENT_SERVER: "the Agent Server"}
 _TIMES = {Times.RISING: "alike", Times.EQUAL: "equal times", Times.FALLING: "reversed"}
 
 
@@ -52,12 +53,6 @@ def touched_by(step: Step, model: Model) -> list[Touched]:
     """Return the points that a step touches; ``model`` is as it was before the step."""
     tell = _TELL.get(type(step))
     return [] if tell is None else list(tell(step, model))
-
-
-def kind_of_version(version: Version) -> Touched:
-    """Return the point for the kind of channel version that a saver made."""
-    kind = {str: "text", float: "float"}.get(type(version), "integer")
-    return table.VERSION.at(kind)
 
 
 @lru_cache(maxsize=4_096)
@@ -87,6 +82,7 @@ def _put(step: Put, model: Model) -> Iterator[Touched]:
         newest = max(history)
         yield table.TIMES.at(_times(step, history[newest].step))
     yield from touching_deltas.put(step)
+    yield table.VERSIONS_BY.at(_MAKERS[step.versions])
     if step.copy_of is None:
         yield from _sizes(table.VALUE, (value for _, value in step.changes))
         base = history.get(step.parent or 0)

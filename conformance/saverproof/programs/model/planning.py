@@ -7,13 +7,30 @@ from dataclasses import replace
 
 from saverproof.programs.model.contents import Contents
 from saverproof.programs.model.records import Channel, PlannedPut, Provenance, Record, Version
-from saverproof.programs.steps.definitions import Put
+from saverproof.programs.steps.definitions import Put, VersionsBy
+
+
+def server_version(current: Version | None, number: int) -> Version:
+    """Return the version that LangGraph's Agent Server makes after ``current``.
+
+    The server asks no saver for versions: it counts in 32 digits, and tells forks apart by a
+    random fraction (``langgraph_api._checkpointer._adapter``). Here the fraction follows from the
+    number of the checkpoint, so that a program always has the same versions.
+    """
+    counted = int(str(current or 0).split(".")[0]) + 1
+    return f"{counted:032}.{1 / (number + 1):.16f}"
 
 
 def plan_put(
-    contents: Contents, step: Put, next_version: Callable[[Version | None], Version]
+    contents: Contents,
+    step: Put,
+    next_version: Callable[[Version | None], Version],
+    next_of_server: Callable[[Version | None, int], Version] = server_version,
 ) -> PlannedPut:
-    """Return what a put stores. One new version serves all channels that it changes."""
+    """Return what a put stores. One new version serves all channels that it changes.
+
+    The step says whether the saver makes it (``next_version``) or the Agent Server.
+    """
     present = contents.record((step.thread, step.namespace, step.number))
     if present is not None and present.step == step:
         return PlannedPut(present.channels, _new_versions(step, present), present.seen, True)
@@ -29,7 +46,9 @@ def plan_put(
     channels: dict[str, Channel] = {name: _carried(channel, step) for name, channel in base.items()}
     new_versions: dict[str, Version] = {}
     if step.changes:
-        version = next_version(max(versions_taken(contents, step), default=None))
+        current = max(versions_taken(contents, step), default=None)
+        by_server = step.versions is VersionsBy.AGENT_SERVER
+        version = next_of_server(current, step.number) if by_server else next_version(current)
         for name, value in step.changes:
             provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
             channels[name] = Channel(value, version, provenance)

@@ -69,10 +69,16 @@ class Model(Contents):
         return None
 
     def plan_put(
-        self, step: steps.Put, next_version: Callable[[Version | None], Version]
+        self,
+        step: steps.Put,
+        next_version: Callable[[Version | None], Version],
+        next_of_server: Callable[[Version | None, int], Version] = planning.server_version,
     ) -> PlannedPut:
-        """Return what a put stores. One new version serves all channels that it changes."""
-        return planning.plan_put(self, step, next_version)
+        """Return what a put stores. One new version serves all channels that it changes.
+
+        The step says whether the saver makes it (``next_version``) or the Agent Server.
+        """
+        return planning.plan_put(self, step, next_version, next_of_server)
 
     def put(self, step: steps.Put, planned: PlannedPut) -> Record:
         """Store a planned put; a checkpoint with the same id is replaced, its pending writes

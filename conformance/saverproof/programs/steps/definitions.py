@@ -5,7 +5,8 @@ The rare kinds, which are examples by themselves, are in :mod:`saverproof.judgin
 A checkpoint is named by its thread, its namespace and a number; the number decides its id
 (:func:`saverproof.programs.steps.identifiers.mint`). Values are
 :class:`saverproof.programs.values.Value`.
-Channel versions do not appear: they come from the saver under test while a program runs.
+Channel versions do not appear: they are made while a program runs, by the saver under test unless
+a put says otherwise.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ class IdForm(StrEnum):
     ABSENT = "absent"
     NONE = "none"
     EMPTY = "empty"
+
+
+class VersionsBy(StrEnum):
+    """Who makes the channel versions of a put: the saver, or LangGraph's Agent Server."""
+
+    SAVER = "saver"
+    AGENT_SERVER = "agent-server"
 
 
 class Times(StrEnum):
@@ -83,6 +91,7 @@ class Put(Step):
     value. All other channels are the parent's. With ``copy_of`` the checkpoint is a copy-fork:
     the values and versions of that checkpoint, its parent, and empty new versions. ``clock`` is
     the number of the checkpoint whose time this one bears (None: its own): clocks go back.
+    ``versions`` says who makes its channel versions; all puts of a thread have the same maker.
     """
 
     thread: str
@@ -101,6 +110,7 @@ class Put(Step):
     mutate_inputs: bool = False
     extras: Extras = PLAIN
     clock: int | None = None
+    versions: VersionsBy = VersionsBy.SAVER
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,7 @@ def _put(step: steps.Put) -> str:
         _id_form(step.id_form),
         "unchanged values left out" if step.omit_unchanged else "",
         "" if step.clock is None else f"the time of checkpoint {step.clock}",
+        "" if step.versions is steps.VersionsBy.SAVER else "versions by the Agent Server",
         *_extras(step.extras),
     ) + (", then change what was given" if step.mutate_inputs else "")
 
