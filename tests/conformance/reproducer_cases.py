@@ -11,6 +11,7 @@ from saverproof.judging.scenes import (
     CallOnLoop,
     CheckFiles,
     Clone,
+    CopyByPutting,
     DropClone,
     Elsewhere,
     FirstOperation,
@@ -241,6 +242,16 @@ CASES = (
         "value:notes",
         put(1, versions=VersionsBy.AGENT_SERVER),
         put(2, changes=(("notes", LIST_VALUE),), versions=VersionsBy.AGENT_SERVER),
+    ),
+    case(
+        "versions-inserted-once", "raised", put(1), put(2, 1, changes=()), CopyByPutting("a", "b")
+    ),
+    case(
+        "known-versions-have-no-value",
+        "copy",
+        put(1),
+        put(2, 1, changes=()),
+        CopyByPutting("a", "b"),
     ),
     case(
         "history-leaves-channels-out",

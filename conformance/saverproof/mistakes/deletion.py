@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sqlite3 import IntegrityError
 from typing import Any
 
+from saverproof.mistakes.channels import OwnValues
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.mistakes.registry import mistake
@@ -265,3 +267,29 @@ class RunlessAreOfTheRunNone(ReferenceSaver):
             return str(self._load_metadata(row.metadata).get("run_id"))
 
         return [id for id, row in shelf.checkpoints.items() if run(row) in run_ids]
+
+
+# -- copy-by-putting ----------------------------------------------------------------------
+
+
+@mistake("deletion/copy-by-putting", "a new version that the parent has stands for no value")
+class KnownVersionsHaveNoValue(OwnValues):
+    def _values_to_store(
+        self, shelf: Shelf, row: CheckpointRow, checkpoint: Any, new_versions: Any
+    ) -> Any:
+        parent = shelf.checkpoints.get(row.parent or "")
+        known = {} if parent is None else parent.versions
+        values = super()._values_to_store(shelf, row, checkpoint, new_versions)
+        emptied = {channel for channel, new in new_versions.items() if known.get(channel) == new}
+        return values | {(row.id, channel): None for channel in emptied}
+
+
+@mistake("deletion/copy-by-putting", "the row of a value is inserted once, and again is an error")
+class VersionsInsertedOnce(ReferenceSaver):
+    def _values_to_store(
+        self, shelf: Shelf, row: CheckpointRow, checkpoint: Any, new_versions: Any
+    ) -> Any:
+        keys = {self._value_key(row, channel, new) for channel, new in new_versions.items()}
+        if row.id not in shelf.checkpoints and keys & shelf.values.keys():
+            raise IntegrityError("UNIQUE constraint failed: values.channel, values.version")
+        return super()._values_to_store(shelf, row, checkpoint, new_versions)

@@ -328,7 +328,7 @@ SPECIAL_LISTS: tuple[Program, ...] = tuple(map(_twice, SPECIAL_INDEX))
 """For each special channel, a list, and a second list that must replace the first."""
 
 
-def _by_the_server(*steps: Step) -> Program:
+def versions_by_server(*steps: Step) -> Program:
     """Return the program with all channel versions made by the Agent Server."""
     return tuple(
         replace(step, versions=VersionsBy.AGENT_SERVER) if isinstance(step, Put) else step
@@ -356,7 +356,7 @@ _ELEVEN = tuple(
 )
 """More versions than have one digit."""
 VERSIONS_OF_CALLERS: tuple[Program, ...] = tuple(
-    _by_the_server(*steps)
+    versions_by_server(*steps)
     for steps in (
         _forked(""),
         _forked("child"),

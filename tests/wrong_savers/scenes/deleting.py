@@ -48,6 +48,31 @@ def the_same_ids_after_a_delete(p: Probe) -> Any:
     return everything(p, "a", "c", "d", "e"), selected_again(p, p.delete)
 
 
+@scene("deletion/copy-by-putting")
+def a_thread_put_again(p: Probe) -> Any:
+    """A thread of three checkpoints, put into another thread with all versions as new ones."""
+    p.put(1, thread="t", values={"x": [1], "y": 1})
+    p.put(2, thread="t", parent=1, values={"y": 2})
+    p.write(2, [("y", 1), ("x", 2)], thread="t")
+    p.put(3, thread="t", parent=1, values={"x": [3]})
+    listed = p.attempt(lambda: p.call("list", p.config("t")))
+
+    def put_again(found: Any) -> Any:
+        parent = found.parent_config and found.parent_config["configurable"]["checkpoint_id"]
+        at = p.config("t2", "", *([parent] if parent else []))
+        versions = found.checkpoint["channel_versions"]
+        stored = p.call("put", at, found.checkpoint, found.metadata, versions)
+        for task, channel, value in found.pending_writes[:1]:
+            p.call("put_writes", stored, [(channel, value)], task)
+
+    answers = [
+        p.attempt(partial(put_again, found))
+        for found in sorted(listed, key=lambda found: str(found.checkpoint["id"]))
+        if isinstance(listed, list)
+    ]
+    return answers, everything(p, "t", "t2")
+
+
 def delete_runs(p: Probe, *runs: str) -> Any:
     return p.attempt(lambda: p.call("delete_for_runs", list(runs)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from itertools import count, pairwise
 from typing import Any
 from unittest import mock
@@ -236,20 +237,18 @@ def a_dropped_channel(p: Probe) -> Any:
 
 @scene("channels/versions-of-callers")
 def versions_of_the_caller(p: Probe) -> Any:
-    # Two forks and a child of the second, with versions that the saver has not made.
-    one, fork, other = ("0" * 31 + tail for tail in ("1.25", "2.75", "2.5"))
-    for number, parent, x, y in ((1, None, one, one), (2, 1, fork, one), (3, 1, other, one)):
-        p.put(
-            number,
-            parent=parent,
-            values={"x": number},
-            channel_values={"x": number, "y": [1]},
-            channel_versions={"x": x, "y": y},
+    """Two forks of a checkpoint, with versions that the saver has not made."""
+    one, fork, other = (f"{'0' * 31}{tail}" for tail in ("1.25", "2.75", "2.5"))
+    for number, parent, x in ((1, None, one), (2, 1, fork), (3, 1, other)):
+        values, versions = {"x": number, "y": [1]}, {"x": x, "y": one}
+        checkpoint, _ = p.checkpoint(
+            ("a", "", number), channel_values=values, channel_versions=versions
         )
-    held = [p.held("a", "", number) for number in (1, 2, 3)]
-    return held, [
-        p.attempt(lambda n=n: p.tuple("a", "", n).checkpoint["channel_versions"]) for n in (1, 2, 3)
-    ]
+        new = versions if parent is None else {"x": x}
+        at = p.config("a", "", *([] if parent is None else [parent]))
+        p.attempt(partial(p.call, "put", at, checkpoint, {"source": "loop"}, new))
+    shown = [p.attempt(partial(p.tuple, "a", "", number)) for number in (1, 2, 3)]
+    return [getattr(found, "checkpoint", found) for found in shown]
 
 
 @scene("channels/versions-increase")

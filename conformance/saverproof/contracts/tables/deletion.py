@@ -185,6 +185,26 @@ COPY_INDEPENDENT = Contract(
     needs=_COPY,
 )
 
+COPY_BY_PUTTING = Contract(
+    id="deletion/copy-by-putting",
+    level=Level.SHOULD,
+    statement=(
+        "A thread that is copied by listing it, and putting each of its checkpoints and their "
+        "writes again into a new thread, reads like its source, but for the paths of tasks."
+    ),
+    source=(
+        "advice; LangGraph's Agent Server copies so where a saver has no `copy_thread`: the oldest "
+        "id first, with all versions as new ones (`langgraph_api._checkpointer._adapter`)"
+    ),
+    wrong="a value whose version was stored with an earlier checkpoint is refused",
+    matters="Under LangGraph's Agent Server a thread cannot be copied, or its copy lacks values.",
+    fix=(
+        "Let put take versions in new_versions that an earlier checkpoint of the thread has "
+        "already; or implement copy_thread."
+    ),
+    needs=frozenset({Capability.HISTORY}),
+)
+
 TABLE = FamilyTable(
     name="deletion",
     title="deleting, pruning and copying threads",

@@ -20,6 +20,7 @@ from saverproof.families.machines.machine import SaverMachine
 from saverproof.judging.scenes.abandoned_list import AbandonList, left_often
 from saverproof.judging.scenes.clones import clone_or_drop
 from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.copy_by_putting import COPIES_BY_PUTTING
 from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.event_loop import ON_THE_LOOP, CallOnLoop
 from saverproof.judging.scenes.files import CheckFiles
@@ -240,6 +241,7 @@ class DeletionMachine(SaverMachine):
     examples = (
         *(*REMOVALS, *COPIED_PATHS, *DELTAS, *DELTAS_OF_RUNS, *MANY, *REMOVED),
         *(*SELECTED_LATER, COPY_SELECTED, *NAMED_AGAIN, *ANSWERED_AND_KEPT),
+        *COPIES_BY_PUTTING,
     )
 
 

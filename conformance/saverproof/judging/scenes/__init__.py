@@ -8,6 +8,7 @@ from saverproof.judging.scenes.abandoned_list import AbandonList
 from saverproof.judging.scenes.bulk import Bulk
 from saverproof.judging.scenes.clones import Clone, DropClone
 from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.copy_by_putting import CopyByPutting
 from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.event_loop import CallOnLoop
 from saverproof.judging.scenes.files import CheckFiles
@@ -25,6 +26,7 @@ __all__ = [
     "CheckFiles",
     "Clone",
     "CloseAgain",
+    "CopyByPutting",
     "DropClone",
     "Elsewhere",
     "FirstOperation",
