@@ -34,14 +34,12 @@ def first_of_each(
 def wrong_savers_by_day(
     savers: Sequence[WrongSaver], most: int, slow: Collection[str] = ()
 ) -> list[WrongSaver]:
-    """Return the savers that are tried by day, none of them ``slow``: of each contract, the first
-    of each module.
+    """Return the first savers of each contract, none of them ``slow``: what is tried by day.
 
-    A module has savers that go wrong in the same way. The others break the same contracts again:
-    they have their night.
+    The others break the same contracts again: they have their night.
     """
     quick = (saver for saver in savers if saver.name not in slow)
-    return first_of_each(quick, lambda saver: (saver.breaks, saver.saver.__module__), most)
+    return first_of_each(quick, lambda saver: saver.breaks, most)
 
 
 def through_the_day(

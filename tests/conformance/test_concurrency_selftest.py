@@ -1,4 +1,7 @@
-"""Every wrong saver of the concurrency family is caught by many callers, and rightly blamed."""
+"""Every wrong saver of the concurrency family is caught by many callers, and rightly blamed.
+
+By day one of each contract, by threads; by tasks one more, and one that blocks their loop.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.concurrency_support import SCENES_ALONE, blamed, judged
 from tests.conformance.concurrent_savers import CONCURRENT, attribute_of
-from tests.nights import through_the_day
+from tests.nights import by_night, through_the_day
 from tests.wrong_savers import WrongSaver
 from tests.wrong_savers.in_threads import InThreads
 
@@ -17,50 +20,35 @@ from saverproof.families.concurrency.contract_ids import LOOP
 from saverproof.families.concurrency.effort import SceneEffort
 
 MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
-BY_NIGHT = {
-    "check-then-insert",
-    "writes-read-and-written-back",
-    "one-cursor-for-all",
-    "read-in-two-steps",
-    "prune-of-all-but-the-newest-it-read",
-    "prune-of-questions-by-what-was-newest",
-    "copy-table-by-table",
-    "copy-row-by-row",
-    "copy-takes-questions-away",
-    "runs-deleted-by-thread",
-    "runs-deleted-with-new-questions",
-    "prune-of-chains-by-what-was-newest",
-    "prune-of-early-writes",
-    "prune-takes-locks-in-another-order",
-    "copy-locks-threads-as-they-are-named",
-}
-"""Wrong savers whose calls tasks make by night alone: another one of their contract is caught by
-tasks by day, and the code that is wrong is the one that threads run.
-"""
 SLOW_BY_NIGHT = {
     "copy-row-by-row",
+    "copy-table-by-table",
+    "copy-of-two-reads",
     "deletion-in-two-transactions",
     "prune-of-all-but-the-newest-it-read",
+    "prune-of-early-writes",
     "runs-deleted-by-thread",
-    "writes-read-and-written-back",
 }
-"""Wrong savers that threads catch by night alone: each takes about ten seconds, and another one of
-its contract, or a task, is caught by day.
-"""
+"""Wrong savers that take ten seconds or more to catch: others break their contracts by day."""
 BY_DAY = 1
-"""Wrong savers of each contract and module that are tried by day through each API."""
+"""Wrong savers of each contract that are tried by day."""
+BY_TASKS_BY_DAY = {"sync-on-the-loop", "deletion-fills-tables-anew"}
+"""Wrong savers whose calls tasks make by day: what blocks the loop only they can show, and the code
+of all others is the one that threads run.
+"""
 IN_THREADS = [wrong for wrong in CONCURRENT if wrong.breaks != LOOP]
 BY_TASKS = [w for w in CONCURRENT if w.breaks == LOOP or issubclass(w.saver, InThreads)]
-
-
 THROUGH = [
-    pytest.param(*one.values, api, id=f"{one.id}, {api}", marks=one.marks)
-    for savers, slow, api in (
-        (IN_THREADS, SLOW_BY_NIGHT, "sync"),
-        # What another API shows of the same code, run in threads by the loop.
-        (BY_TASKS, BY_NIGHT, "async"),
-    )
-    for one in through_the_day(savers, BY_DAY, slow)
+    *(
+        pytest.param(*one.values, "sync", id=f"{one.id}, sync", marks=one.marks)
+        for one in through_the_day(IN_THREADS, BY_DAY, SLOW_BY_NIGHT)
+    ),
+    *(
+        (pytest.param if wrong.name in BY_TASKS_BY_DAY else by_night)(
+            wrong, "async", id=f"{wrong.name}, async"
+        )
+        for wrong in BY_TASKS
+    ),
 ]
 UPKEEP = SceneEffort(shared=1, instances=0, processes=0, races=0, upkeep=20, places=6)
 """Four histories told the rarest mistakes in five of six tries."""

@@ -1,4 +1,7 @@
-"""A cost that grows is found in every wrong saver, blamed rightly, and shown."""
+"""A cost that grows is found in every wrong saver, blamed rightly, and shown.
+
+By day one of each contract, and of each witness; the others by night.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,6 @@ pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 
 SHOW_ONE_WITNESS_EACH = {
     "scan-in-the-engine",
-    "scan-in-python",
-    "latest-of-all",
     "byte-by-byte",
     "query-for-each-checkpoint",
     "values-read-to-filter",

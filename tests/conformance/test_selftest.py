@@ -1,7 +1,8 @@
 """Every deliberately wrong saver is caught, and blamed for what it does wrong.
 
-One seed by default; ``SAVERPROOF_SEEDS=5`` (``make selftest-full``, a part of ``make nightly``)
-tries five, and looks for false blame of every wrong saver in every family.
+By day the first of each contract, by one seed; ``SAVERPROOF_SEEDS=5`` (``make selftest-full``, a
+part of ``make nightly``) tries five of all, and looks for false blame of every wrong saver in every
+family.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from saverproof.scripts import verification
 PROVED_AGAIN = 5
 """Runs of each wrong saver whose proofs are made again: the shortest."""
 BY_DAY = 1
-"""Wrong savers of each contract and module that are tried by day: two take two thirds longer."""
+"""Wrong savers of each contract that are tried by day."""
 LARGE_BY_NIGHT = {
     "values-cut-at-sixteen-megabytes",
     "runs-in-hundred-namespaces",
@@ -63,10 +64,9 @@ WAITING_BY_NIGHT = {
     "get-waits-for-its-own-loop",
     "put-waits-for-its-own-loop",
     "delete-waits-for-its-own-loop",
+    "put-writes-waits-for-its-own-loop",
 }
-"""The same scene finds all that wait for their own loop: by day, one with an answer and one without
-have it.
-"""
+"""The same scene finds all that wait for their own loop: by day, one of them."""
 MET_BY_ALL = {"no-first-version"}
 """Wrong savers whose mistake programs of every family meet; all the others have their night."""
 

@@ -12,7 +12,7 @@ def marks_of(one: pytest.ParameterSet) -> list[str]:
     return [getattr(mark, "name", str(mark)) for mark in one.marks]
 
 
-def test_the_first_of_each_contract_and_module_are_tried_by_day() -> None:
+def test_the_first_of_each_contract_is_tried_by_day() -> None:
     given = through_the_day(WRONG, 1)
     by_day = [one.values[0] for one in given if "nightly" not in marks_of(one)]
     assert by_day == wrong_savers_by_day(WRONG, 1)
