@@ -106,7 +106,8 @@ selftest-full: $(VENV)/ready
 		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py tests/conformance/test_cost.py tests/conformance/test_cost_selftest.py \
 		tests/conformance/test_resources.py tests/conformance/test_misbehaving.py tests/conformance/test_graphs.py \
 		tests/conformance/test_shared_stores.py tests/conformance/test_concurrency_elsewhere.py \
-		tests/conformance/test_concurrency_selftest.py tests/conformance/test_durability_selftest.py tests/servers/test_redis.py tests/servers/test_interrupted.py
+		tests/conformance/test_concurrency_selftest.py tests/conformance/test_durability_selftest.py \
+		tests/conformance/test_upgrade.py tests/servers/test_redis.py tests/servers/test_interrupted.py
 
 # Which makers of programs find what no other does: a quarter of an hour or so of one core.
 # `make ablation ABLATION="--profile default --every 10"`; --help has the rest.

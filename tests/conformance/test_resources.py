@@ -1,4 +1,7 @@
-"""What stays of a saver's work is found, told where it comes from, and nothing else is accused."""
+"""What stays of a saver's work is found, told where it comes from, and nothing else is accused.
+
+By day of what most kinds of work and of things leave; the rest, and other right savers, by night.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
 from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import EVERY_FAMILY
+from tests.nights import by_night, through_the_day
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
@@ -221,7 +225,19 @@ WITH_SCRIPT = {
 }
 
 
-@pytest.mark.parametrize("wrong", LEAKING, ids=lambda wrong: wrong.name)
+SLOW_BY_NIGHT = {
+    "thread-feeds-listing",
+    "cancelled-batch-keeps-its-file",
+    "cancelled-history-keeps-its-file",
+    "opening-starts-thread",
+    "engine-each-read",
+}
+"""Threads are waited for, as long as idle ones may take to end; and what cancelled calls leave is
+shown by those that lose connections.
+"""
+
+
+@pytest.mark.parametrize("wrong", through_the_day(LEAKING, len(LEAKING), SLOW_BY_NIGHT))
 def test_what_stays_is_found(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,14 +278,14 @@ def assert_told_where_it_was_opened(found: Finding) -> None:
 @pytest.mark.parametrize(
     ("where", "api"),
     [
-        (SQLITE, "sync"),
-        (SQLITE, "async"),
+        by_night(SQLITE, "sync"),
+        by_night(SQLITE, "async"),
         (MEMORY, "sync"),
         (here("plain"), "async"),
         (here("remembering"), "sync"),
         (here("locks-while-they-are-held"), "sync"),
-        (OFFICIAL, "sync"),
-        (OFFICIAL_ASYNC, "async"),
+        by_night(OFFICIAL, "sync"),
+        by_night(OFFICIAL_ASYNC, "async"),
     ],
 )
 def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) -> None:
@@ -341,6 +357,8 @@ def test_a_pool_that_fills_does_not_end_the_waiting_for_idle_threads(
     assert judged(here("fills-its-pool"), tmp_path).findings == ()
 
 
+@pytest.mark.nightly
+@pytest.mark.nightly
 def test_a_script_waits_for_threads_that_end(tmp_path: Path) -> None:
     empty = holdings.HeldContents(*(Counter[str]() for _ in range(6)))
     leak = Leak(Gets, "threads", law_of([10, 40, 160], [0, 30, 150], 8), empty, empty, {})

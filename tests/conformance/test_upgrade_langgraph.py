@@ -1,4 +1,7 @@
-"""With an older LangGraph a saver is blamed for what it makes of a store, and not for LangGraph."""
+"""With an older LangGraph a saver is blamed for what it makes of a store, and not for LangGraph.
+
+By day the quickest findings, and a right saver; by night, what LangGraph itself does otherwise.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 from tests.conformance.test_upgrade import Releases
 from tests.conformance.upgrade_support import kept
+from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.upgrades import (
     ColumnOfNewTables,
@@ -87,7 +91,7 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installs:
     [
         (OldMetadataForgotten, READS_OLD_DATA.id),
         (ColumnOfNewTables, WRITES_ON_OLD_DATA.id),
-        (OldAnswersStay, GRAPH_RESUMES),
+        by_night(OldAnswersStay, GRAPH_RESUMES),
     ],
 )
 def test_what_the_saver_does_wrong_is_a_finding(
@@ -129,12 +133,14 @@ def test_a_saver_that_keeps_what_there_is_is_accused_of_nothing(releases: Instal
     assert is_held(releases(Later).judged())
 
 
+@pytest.mark.nightly
 def test_an_older_langgraph_may_tell_the_state_otherwise(releases: Installs) -> None:
     outcome = releases(Later, TELLS_NO_NEXT).judged()
     assert not outcome.unknown
     assert is_held(outcome)
 
 
+@pytest.mark.nightly
 def test_what_langgraph_itself_reads_otherwise_is_neither_held_nor_a_finding(
     releases: Installs,
 ) -> None:

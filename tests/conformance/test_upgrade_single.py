@@ -1,4 +1,7 @@
-"""Contracts on updates, one at a time: what a change of settings loses, and how graphs go on."""
+"""Contracts on updates, one at a time: what a change of settings loses, and how graphs go on.
+
+By day one of each kind of contract; what is played again, by night.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
     return judge
 
 
+@pytest.mark.nightly
 def test_a_saver_that_says_what_it_cannot_read_is_right(judged: Judged) -> None:
     outcome, _ = judged(SETTINGS, RefusesWhatAnotherSerializerStored)
     assert not outcome.findings
@@ -86,6 +90,7 @@ def test_a_strict_read_is_played_again(
     assert replay(mended.plan, kept, STRICT_MSGPACK, found.program).status is Status.FIXED
 
 
+@pytest.mark.nightly
 def test_of_two_flaws_both_are_told(judged: Judged) -> None:
     outcome, notes = judged(SETTINGS, TwoFlaws)
     (found,) = outcome.findings
@@ -94,6 +99,7 @@ def test_of_two_flaws_both_are_told(judged: Judged) -> None:
     assert any("nothing" in one for one in told)
 
 
+@pytest.mark.nightly
 def test_a_change_is_played_again(
     judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +116,7 @@ def test_a_change_is_played_again(
         replay(plan, kept, SETTINGS, {**found.program, "change": "sideways"})
 
 
+@pytest.mark.nightly
 def test_a_graph_that_does_not_go_on_anywhere_is_no_matter_of_updates(judged: Judged) -> None:
     outcome, notes = judged(GRAPH_RESUMES, Later, ForgetsAnswers)
     assert not outcome.findings
@@ -120,6 +127,7 @@ def test_a_graph_that_does_not_go_on_anywhere_is_no_matter_of_updates(judged: Ju
     assert any(said in note for note in notes)
 
 
+@pytest.mark.nightly
 def test_a_graph_goes_on_again(
     judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
