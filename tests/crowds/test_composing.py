@@ -1,4 +1,7 @@
-"""Mistakes that stand together in one saver, and the programs that show each alone."""
+"""Mistakes that stand together in one saver, and the programs that show each alone.
+
+Large sets are drawn by night.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from tests.crowds.composing import Crowd, composed
 from tests.crowds.drawing import candidates, sets
+from tests.nights import by_night
 
 
 def named(*names: str) -> list[Mistake]:
@@ -55,7 +59,7 @@ def test_a_saver_without_mistakes_answers_as_the_right_one() -> None:
     assert crowd.without([mistake.name]) == Crowd(())
 
 
-@pytest.mark.parametrize("size", [5, 10])
+@pytest.mark.parametrize("size", [5, by_night(10)])
 def test_sets_are_drawn_by_seed_and_all_of_a_set_show(size: int) -> None:
     first, again = (next(sets(size, seed=3)) for _ in range(2))
     assert first == again

@@ -1,4 +1,7 @@
-"""Processes are killed at each message to a real server, and the server with them."""
+"""Processes are killed at each message to a real server, and the server with them.
+
+By day wrong savers; a right one by night.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,7 @@ def outcome_of(saver: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **effo
     return judged(called(saver), folder, monkeypatch, **effort)
 
 
+@pytest.mark.nightly
 def test_a_right_saver_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = outcome_of("right", tmp_path, monkeypatch, swept=8, servers=2)
     assert blamed(outcome) == set()

@@ -2,6 +2,8 @@
 
 A deletion that takes the writes first and the checkpoint then leaves, halfway, just what a server
 leaves that has lost the acknowledged writes.
+
+By day wrong savers; a right one by night.
 """
 
 from __future__ import annotations
@@ -97,6 +99,7 @@ def test_both_are_told_of_one_saver(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told(asynchronous_and_torn, tmp_path) == ([TORN], [LOST])
 
 
+@pytest.mark.nightly
 def test_a_right_saver_is_accused_of_neither(tmp_path: Path) -> None:
     assert told(right, tmp_path) == ([], [])
 

@@ -1,4 +1,7 @@
-"""Reads of a server are held between statements while another saver changes what they read."""
+"""Reads of a server are held between statements while another saver changes what they read.
+
+By day wrong savers; a right one by night.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ def test_two_statements_that_see_two_moments_are_told(
     assert again.status is Status.FAILING
 
 
+@pytest.mark.nightly
 def test_one_moment_is_whole_wherever_a_read_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,8 @@
-"""Savers on a real Redis whose connections break: right ones held right, each wrong one blamed."""
+"""Savers on a real Redis whose connections break: right ones held right, each wrong one blamed.
+
+By day a wrong saver of each kind of fault, and scripts of what the server refuses; the right one is
+failed at each message by night, as is another saver on Redis by day at a part of them.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +72,7 @@ def one_put(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # By night, Valkey too: its messages and refusals are the same, and come through the same driver.
+@pytest.mark.nightly
 @pytest.mark.parametrize("server", [Redis(), Valkey()] if EVERY_FAMILY else [Redis()])
 def test_a_right_saver_is_failed_at_each_message(
     server: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -93,9 +98,9 @@ def test_a_right_saver_is_failed_at_each_message(
 @pytest.mark.parametrize(
     ("kind", "contract"),
     [
-        (NeverConnectsAgain, BROKEN),
         (DeletesBeforeItSets, "previous-intact"),
-        # By day these two; savers on files break the contracts of the others by day.
+        # By day this one; savers on files break the contracts of the others by day.
+        by_night(NeverConnectsAgain, BROKEN),
         by_night(LostAnswerIsSuccess, "no-silent-loss"),
         by_night(StalePointer, "all-or-nothing"),
         by_night(DeadConnectionsInPool, BROKEN),
@@ -111,6 +116,7 @@ def test_a_wrong_client_is_blamed(
     assert found(outcome) == {contract}, outcome.unknown
 
 
+@pytest.mark.nightly
 def test_connections_that_are_not_given_back_run_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +208,7 @@ def test_a_wrong_answer_is_blamed(
         assert "server keeps its files" in outcome.unexercised["isolation/private-files"]
 
 
+@pytest.mark.nightly
 def test_a_lost_message_has_a_script_and_is_replayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

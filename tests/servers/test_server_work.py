@@ -1,4 +1,7 @@
-"""What servers do by themselves is counted, and a saver whose server scans is found by that."""
+"""What servers do by themselves is counted, and a saver whose server scans is found by that.
+
+By day what MariaDB goes through; by night, PostgreSQL too.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ from saverproof_faults.servers import (
 )
 from saverproof_savers.targets import servers
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.nights import by_night
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
 
 BY_ID = "cost/get-by-id"
@@ -62,7 +66,11 @@ def judged(target: Target, folder: Path, wanted: str = BY_ID) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    "right", [postgres_savers.right, mariadb_saver.right], ids=["PostgreSQL", "MariaDB"]
+    "right",
+    [
+        by_night(postgres_savers.right, id="PostgreSQL"),
+        pytest.param(mariadb_saver.right, id="MariaDB"),
+    ],
 )
 def test_a_look_up_by_index_is_held(right: Target, tmp_path: Path) -> None:
     outcome = judged(right, tmp_path)
@@ -74,7 +82,11 @@ def test_a_look_up_by_index_is_held(right: Target, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [postgres_savers.scans, mariadb_saver.scans], ids=["PostgreSQL", "MariaDB"]
+    "wrong",
+    [
+        by_night(postgres_savers.scans, id="PostgreSQL"),
+        pytest.param(mariadb_saver.scans, id="MariaDB"),
+    ],
 )
 def test_a_scan_in_the_server_is_found_and_shown_by_a_script(
     wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,6 +2,8 @@
 
 What fails is what only a server can do: it refuses a row in the middle of an operation, or ends the
 session. A trial opens five connections to a new database, so that there are few.
+
+By day one wrong saver; right ones, and others, by night.
 """
 
 from __future__ import annotations
@@ -84,17 +86,19 @@ def test_where_no_trigger_can_be_put_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, meetings=0))
+    batch = [scenario for scenario in SCENARIOS if scenario.title == "a new task"]
+    monkeypatch.setattr(family, "SCENARIOS", batch)
     outcome = outcome_of(leaves_open, tmp_path)
     assert outcome.findings == ()
     (note,) = (note for note in outcome.extra["faults"]["notes"] if "not exercised" in note)
-    assert note.startswith("faults inside the server not exercised in put, put_writes: ")
+    assert note.startswith("faults inside the server not exercised in put_writes: ")
     assert "lock timeout" in note
 
 
 WRONG = [
     pytest.param(autocommitting, id="autocommitting"),
     by_night(two_transactions, id="two-transactions"),
-    pytest.param(mariadb_saver.half_committing, id="half-committing"),
+    by_night(mariadb_saver.half_committing, id="half-committing"),
 ]
 
 

@@ -1,4 +1,7 @@
-"""Reads whose server does not answer, or ends their sessions: what savers on Redis make of it."""
+"""Reads whose server does not answer, or ends their sessions: what savers on Redis make of it.
+
+By night, right savers and other wrong ones; and that a silence is played again.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +75,7 @@ def test_a_read_that_waits_for_a_silent_server_is_named(
     assert "the server does not answer, and it waits for ever" in finding.summary
 
 
+@pytest.mark.nightly
 def test_a_server_that_falls_silent_in_a_read_is_not_an_empty_one(tmp_path: Path) -> None:
     wrong = target_of(TimedOutIsNotFound)
     (finding,) = judged(wrong, tmp_path, operations=OPERATIONS).findings
