@@ -1,4 +1,4 @@
-"""What ``pytest --saver`` collects, wherever it is started."""
+"""What ``pytest --saver`` collects, wherever it is started; by workers too, some of it by night."""
 
 import re
 import shutil
@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from tests.conformance.forked_runs import SLOW_PLUGINS
 from tests.conformance.plugin_support import Project, Result, count
+from tests.nights import by_night
 
 import saverproof
 from saverproof.contracts.registry import family_table
+
+IN_WORKERS_BY_NIGHT = [pytest.param((), id="alone"), by_night(("-n", "2"), id="xdist")]
 
 
 @pytest.fixture
@@ -136,7 +139,7 @@ def test_a_node_id_of_the_suite_selects_its_item(project: Project) -> None:
     assert nodes(result) == ["saverproof::pending-writes[toy-async]"]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", IN_WORKERS_BY_NIGHT)
 def test_the_node_id_of_a_contract_runs_it_alone(
     project: Project, workers: tuple[str, ...]
 ) -> None:
@@ -227,7 +230,7 @@ def test_keywords_select_by_contract(project: Project) -> None:
     assert nodes(result) == ["saverproof::upsert[toy-sync]"]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", IN_WORKERS_BY_NIGHT)
 def test_contracts_are_selected_by_their_ids(project: Project, workers: tuple[str, ...]) -> None:
     project.script(
         upsert={"findings": ["upsert/put-is-idempotent"]},

@@ -1,4 +1,7 @@
-"""How far a run is: a live line on a terminal, also with workers, and now and then one in a log."""
+"""How far a run is: a live line on a terminal, also with workers, and now and then one in a log.
+
+The line of workers is looked at by night.
+"""
 
 import fcntl
 import os
@@ -13,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project
+from tests.nights import by_night
 
 PLUGINS = ("-p", "no:langsmith_plugin", "-p", "no:hypothesispytest", "-p", "fake_judge")
 OFTEN = """
@@ -65,7 +69,9 @@ def read_until_closed(leader: int, project: Project) -> str:
             project.write("seen", "")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    "workers", [pytest.param((), id="alone"), by_night(("-n", "2"), id="workers")]
+)
 def test_progress_is_shown_on_a_terminal_and_taken_away(
     project: Project, workers: Sequence[str]
 ) -> None:

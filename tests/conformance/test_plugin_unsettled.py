@@ -1,4 +1,7 @@
-"""Wrong answers that nothing settles, and findings of other families, as a run tells them."""
+"""Wrong answers that nothing settles, and findings of other families, as a run tells them.
+
+By night, a strict run of workers.
+"""
 
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -6,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.plugin_support import Project, Result, count
+from tests.nights import by_night
 
 from saverproof_reports import validate
 
@@ -230,7 +234,7 @@ def test_a_strict_run_asks_nothing_that_its_apis_cannot_show(
     assert f"toy: 1 must not judged (1 not-exercised): {cancelled}" in both.output
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=str)
+@pytest.mark.parametrize("workers", [(), by_night(("-n", "2"))], ids=str)
 def test_a_strict_run_fails_once_for_a_contract_with_the_reason(
     project: Project, workers: tuple[str, ...]
 ) -> None:
