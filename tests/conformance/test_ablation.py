@@ -1,4 +1,7 @@
-"""The comparison of makers of programs, on two wrong savers and two makers."""
+"""The comparison of makers of programs, on two wrong savers and two makers.
+
+By night, a whole comparison: ``make ablation`` makes one as well.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ ENUMERATED, RANDOM = ProgramMaker.ENUMERATED, ProgramMaker.RANDOM
 TWO = Settings(frozenset({ENUMERATED, RANDOM}))
 
 
+@pytest.mark.nightly
 def test_a_maker_is_needed_for_what_the_others_miss() -> None:
     by_glob, lost = tried("filter-by-glob", TWO), tried("last-put-is-lost", TWO)
     assert (by_glob.found, by_glob.needed) == (True, {ENUMERATED})

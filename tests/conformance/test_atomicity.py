@@ -1,4 +1,7 @@
-"""Savers right and wrong under faults: each flaw is blamed on its contract, and no other."""
+"""Savers right and wrong under faults: each flaw is blamed on its contract, and no other.
+
+By day one of each kind; what the self-test blames as well, and what only repeats, by night.
+"""
 
 from __future__ import annotations
 
@@ -134,9 +137,9 @@ class TwoCommits(SqliteReference):
     [
         (CommitInFinally, "all-or-nothing"),
         by_night(Autocommitting, "all-or-nothing"),
-        (NeverRollingBack, "no-late-commit"),
-        (Swallowing, "no-silent-loss"),
-        (NextCall, "no-silent-loss"),
+        by_night(NeverRollingBack, "no-late-commit"),
+        by_night(Swallowing, "no-silent-loss"),
+        by_night(NextCall, "no-silent-loss"),
     ],
 )
 def test_a_wrong_end_of_transactions_is_blamed(
@@ -263,7 +266,8 @@ class NeverAgain(Noted):
 
 
 @pytest.mark.parametrize(
-    ("database", "expected"), [(Noted, set()), (NeverAgain, {"usable-after-lost-connection"})]
+    ("database", "expected"),
+    [by_night(Noted, set()), (NeverAgain, {"usable-after-lost-connection"})],
 )
 def test_a_lost_connection_is_advice(
     database: type[Database], expected: set[str], tmp_path: Path
@@ -313,7 +317,7 @@ def test_what_is_no_recorded_program_gets_one_line(data: Any, says: str, tmp_pat
 @pytest.mark.parametrize(
     ("saver", "api", "contract"),
     [
-        (RollbackTakesTheNeighbours, "sync", "no-silent-loss"),
+        by_night(RollbackTakesTheNeighbours, "sync", "no-silent-loss"),
         (LastOneCommitsForAll, "async", "all-or-nothing"),
     ],
 )

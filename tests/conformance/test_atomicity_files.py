@@ -1,4 +1,7 @@
-"""Savers on plain files, which no layer above the system calls reaches, under storage faults."""
+"""Savers on plain files, which no layer above the system calls reaches, under storage faults.
+
+By night, the script of another one.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from tests.conformance.replay_support import assert_shown_until_mended, plan_for
 from tests.conformance.replay_targets import ref_to
 from tests.conformance.test_atomicity import FAMILY, found, judged, of_class
 from tests.conformance.test_durability_files import SwapsALink
+from tests.nights import by_night
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
@@ -61,7 +65,7 @@ def test_a_saver_that_replaces_its_file_is_failed_everywhere(api: str, tmp_path:
     assert "sync folder ." in faults_of(outcome)
 
 
-@pytest.mark.parametrize("name", ["format-left-in-part", "rewritten-in-place"])
+@pytest.mark.parametrize("name", [by_night("format-left-in-part"), "rewritten-in-place"])
 def test_what_a_failing_disk_shows_has_a_script_and_is_replayed(name: str, tmp_path: Path) -> None:
     wrong = next(wrong for wrong in WRONG if wrong.name == name)
     outcome = registry.judged(plan_for(wrong, tmp_path), load(ref_to(name)))

@@ -1,4 +1,7 @@
-"""Savers that never answer after a fault, or answer when nobody waits for them any more."""
+"""Savers that never answer after a fault, or answer when nobody waits for them any more.
+
+By night, one that never gives up asking.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 from tests.conformance.test_atomicity import found, judged, of_class, target_of
+from tests.nights import by_night
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
@@ -73,7 +77,7 @@ class WaitingOnceItFailed(SqliteReference):
     ("database", "limit_s", "blamed", "unknown"),
     [
         (NeverReleasing, worker.LIMIT_S, {"usable-after"}, {"all-or-nothing": "cut off"}),
-        (AlwaysAskingAgain, 0.5, set(), {"usable-after": "something still moves"}),
+        by_night(AlwaysAskingAgain, 0.5, set(), {"usable-after": "something still moves"}),
     ],
 )
 def test_a_lock_that_is_never_released_is_blamed_if_nothing_moves_and_cuts_the_sweep_off(

@@ -1,4 +1,7 @@
-"""What a saver has acknowledged between many faults is there once it was closed."""
+"""What a saver has acknowledged between many faults is there once it was closed.
+
+By day the right saver and what is compared; by night, wrong savers.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, Self
 import pytest
 from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import OPERATIONS, found, judged, of_class, plan_for
+from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 
 from saverproof.families.answer import Status
@@ -84,8 +88,8 @@ closing({0}.at(Path(path)))
     ("saver", "blamed"),
     [
         (CountsFailures, set()),
-        (GoesOnInMemory, {"no-silent-loss"}),
-        (LeavesItsMark, {"usable-after"}),
+        by_night(GoesOnInMemory, {"no-silent-loss"}),
+        by_night(LeavesItsMark, {"usable-after"}),
     ],
 )
 def test_what_is_gone_with_the_saver_is_lost(

@@ -1,4 +1,7 @@
-"""Scripts that show a flaw under faults without the kit, whatever the fault; and journals."""
+"""Scripts that show a flaw under faults without the kit, whatever the fault; and journals.
+
+By day most kinds of fault; what takes ten seconds and more, by night.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def random_programs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("saver", "contract", "fault"),
     [
-        ("OnDisk", "no-silent-loss", "the file system reports"),
+        by_night("OnDisk", "no-silent-loss", "the file system reports"),
         ("SerializedOnTheWay", "all-or-nothing", "the serializer raises"),
         ("RewrittenOnOpening", "all-or-nothing", "a trigger aborts"),
     ],
@@ -102,6 +105,7 @@ def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) 
     assert [ended(text, tmp_path)[0] for text in (script, script.replace(memory, right))] == [1, 0]
 
 
+@pytest.mark.nightly
 def test_what_fails_after_the_call_has_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +123,7 @@ def test_what_fails_after_the_call_has_a_script(
     assert ended(of_the_right_saver(finding.reproducer), tmp_path) == (0, "")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("random_programs_alone")
 def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
     outcome = judged(faulty("FailingTwice"), tmp_path, operations=TWO)
@@ -142,12 +147,14 @@ def test_a_healed_saver_takes_up_what_has_failed(api: str, tmp_path: Path) -> No
     assert found(outcome) == set()
 
 
+@pytest.mark.nightly
 def test_a_sync_call_of_an_async_saver_has_a_script(tmp_path: Path) -> None:
     outcome = judged(targets.langgraph_sqlite_async, tmp_path, "sync", operations=["put"])
     finding = only(outcome, "no-late-commit")
     assert "asyncio.to_thread" in finding.reproducer
 
 
+@pytest.mark.nightly
 def test_each_operation_that_is_torn_has_a_finding(tmp_path: Path) -> None:
     operations = [*TWO, "delete_thread"]
     outcome = judged(targets.langgraph_sqlite, tmp_path, operations=operations, profile="default")

@@ -1,4 +1,7 @@
-"""Savers that nobody prepared: the official ones, and strangers' on SQLAlchemy and aiosqlite."""
+"""Savers that nobody prepared: the official ones, and strangers' on SQLAlchemy and aiosqlite.
+
+By day one of each make; the others, and the official async one, by night.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +201,8 @@ def test_a_saver_on_sqlalchemy_is_swept(
 
 @pytest.mark.usefixtures("few_faults")
 @pytest.mark.parametrize(
-    ("saver", "flaws"), [(AioSaver, set()), (CommittedApart, {"all-or-nothing", "cancelled"})]
+    ("saver", "flaws"),
+    [by_night(AioSaver, set()), (CommittedApart, {"all-or-nothing", "cancelled"})],
 )
 def test_a_saver_on_aiosqlite_is_swept(
     saver: type[AioSaver], flaws: set[str], tmp_path: Path
@@ -222,7 +226,7 @@ OFFICIAL = {
 }
 
 
-@pytest.mark.parametrize("api", OFFICIAL)
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_the_official_savers_show_their_flaws_and_no_others(api: str, tmp_path: Path) -> None:
     target, flaws = OFFICIAL[api]
     outcome = judged(target, tmp_path, api, operations=["put", "put_writes", "delete_thread"])

@@ -1,4 +1,7 @@
-"""How much is judged follows the saver: what there is no time for is named, and not held."""
+"""How much is judged follows the saver: what there is no time for is named, and not held.
+
+By night, faults: by day programs and graphs run out of time alike.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.plugin_support import Project
 from tests.conformance.selftest_support import blamed, hunt, target_of
+from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
@@ -114,7 +118,7 @@ def within_no_time(family: str, folder: Path) -> Outcome:
         ("isolation", {"isolation/hostile-identifiers", "isolation/hostile-filter-keys"}),
         ("pending-writes", set()),
         ("graph", set()),
-        ("atomicity", {"atomicity/all-or-nothing"}),
+        by_night("atomicity", {"atomicity/all-or-nothing"}),
     ],
 )
 def test_nothing_is_held_that_was_not_reached(
@@ -133,6 +137,7 @@ def test_nothing_is_held_that_was_not_reached(
     assert not always & outcome.unexercised.keys()
 
 
+@pytest.mark.nightly
 def test_every_operation_is_failed_at_least_once(tmp_path: Path) -> None:
     def operations(outcome: Outcome) -> set[str]:
         return {entry["operation"] for entry in outcome.extra["faults"]["map"]}
@@ -198,7 +203,7 @@ def test_all_is_settled_before_what_a_saver_may_not_survive(
 
 @pytest.mark.parametrize(
     ("family", "contract"),
-    [("graph", "graph/functional-api"), ("atomicity", "atomicity/all-or-nothing")],
+    [("graph", "graph/functional-api"), by_night("atomicity", "atomicity/all-or-nothing")],
 )
 def test_a_part_that_was_judged_to_its_end_is_settled(
     family: str, contract: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,7 @@
-"""Savers that many use at once: right ones hold, and known ones are told as what they are."""
+"""Savers that many use at once: right ones hold, and known ones are told as what they are.
+
+By night, official savers; by day, wrong ones of the self-test block in the same way.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +56,7 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("sp_")]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("where", "api", "blocked"),
@@ -125,7 +129,7 @@ def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
         (BUNDLED, False, {5, 2}),
         (BUNDLED, True, {1}),
         # What is not in files may be in a server, whose connections are numbered.
-        ("tests.conformance.test_concurrency:elsewhere", False, {1}),
+        by_night("tests.conformance.test_concurrency:elsewhere", False, {1}),
     ],
 )
 def test_histories_are_played_at_once_where_stores_have_nothing_in_common(
@@ -206,7 +210,7 @@ refuses = target(name="refuses-what-changed")(opener(RefusesWhatChanged))
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_who_tidies_up_may_be_told_to_come_again(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

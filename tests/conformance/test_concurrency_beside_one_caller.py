@@ -1,4 +1,7 @@
-"""What one caller alone is shown as well is no matter of concurrency."""
+"""What one caller alone is shown as well is no matter of concurrency.
+
+By day one of them; the others by night.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ NOTHING_MORE = SceneEffort(shared=12, instances=1, processes=1, races=0)
     ("name", "found", "behind"),
     [
         ("forgetful", set(), "pending-writes/complete"),
-        ("torn", {THREADS}, "pending-writes/complete"),
+        by_night("torn", {THREADS}, "pending-writes/complete"),
         by_night("repeating", set(), "identity/list-selects"),
-        ("repeating_and_losing", {THREADS}, "identity/list-selects"),
-        ("cut_short", set(), "upsert/regular-write-first-wins"),
+        by_night("repeating_and_losing", {THREADS}, "identity/list-selects"),
+        by_night("cut_short", set(), "upsert/regular-write-first-wins"),
     ],
 )
 def test_a_saver_that_is_wrong_with_one_caller_too_is_judged_by_what_is_wrong_with_many(

@@ -1,4 +1,7 @@
-"""Graphs that go on while their thread is copied, or pruned with delta channels, or others go."""
+"""Graphs that go on while their thread is copied, or pruned with delta channels, or others go.
+
+By night, more wrong copies.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import concurrency_support, upkeep_savers
+from tests.nights import by_night
 
 from saverproof.families.answer import Status
 from saverproof.families.concurrency import replaying
@@ -108,7 +112,9 @@ def test_what_is_broken_at_rest_is_another_familys(
             "at one moment",
             "part of one batch",
         ),
-        (OperationKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"),
+        by_night(
+            OperationKind.COPY, "table_by_table", "older_moment", "at one moment", "does not show"
+        ),
         (
             OperationKind.COPY,
             "newest_last",
@@ -123,7 +129,7 @@ def test_what_is_broken_at_rest_is_another_familys(
             "can be read",
             "newest checkpoint is missing",
         ),
-        (OperationKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),
+        by_night(OperationKind.COPY, "questions_away", "older_moment", "as without the copy", "1"),
         (
             OperationKind.DELETE,
             "tables_anew",

@@ -1,4 +1,7 @@
-"""Graphs that go on while another process tidies up, on the same store."""
+"""Graphs that go on while another process tidies up, on the same store.
+
+By night through the other API as well, and scripts: by day, other tests run them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,6 @@ from tests.conformance.upkeep_savers import (
     CopiesNoWrites,
     DeletesTheRunsItFound,
 )
-from tests.nights import by_night
 from tests.reference.log_file import LogFileReference
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import opener
@@ -238,12 +240,13 @@ def test_a_finding_is_played_again(tmp_path: Path) -> None:
     assert again("older_moment") is Status.FIXED
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("kind", "name", "api"),
     [
         (OperationKind.PRUNE, "questions", "sync"),
-        by_night(OperationKind.COPY, "table_by_table", "async"),
+        (OperationKind.COPY, "table_by_table", "async"),
     ],
 )
 def test_a_script_of_two_processes_shows_it(

@@ -1,4 +1,7 @@
-"""Graphs that wait and go on while their thread is pruned: where a prune is held, what is told."""
+"""Graphs that wait and go on while their thread is pruned: where a prune is held, what is told.
+
+By day through one API; through the other one by night.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.conformance import concurrency_support
+from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, opener
 from tests.wrong_savers.in_threads import InThreads
@@ -148,7 +152,7 @@ def judged(name: str, folder: Path, api: str, monkeypatch: Any) -> Outcome:
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_a_prune_in_two_transactions_may_be_right(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +182,7 @@ def test_a_graph_that_is_refused_beside_the_prune_is_no_pass(
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_what_a_subgraph_was_refused_is_not_lost(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +193,7 @@ def test_what_a_subgraph_was_refused_is_not_lost(
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", ["sync", by_night("async")])
 def test_what_a_subgraph_is_told_to_be_stored_is_lost(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,7 +208,7 @@ def test_what_a_subgraph_is_told_to_be_stored_is_lost(
     [
         ("one_per_thread", "deletion/prune-latest"),
         # Without its parent a checkpoint has no value that could come back.
-        ("comes_back", "channels/dropped-stays-dropped"),
+        by_night("comes_back", "channels/dropped-stays-dropped"),
     ],
 )
 def test_what_a_prune_at_rest_breaks_is_another_familys(

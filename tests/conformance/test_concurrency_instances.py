@@ -1,4 +1,7 @@
-"""Savers on one store: caches that hold, stores with one owner, and what others are not shown."""
+"""Savers on one store: caches that hold, stores with one owner, and what others are not shown.
+
+By night, a store that one saver owns.
+"""
 
 from __future__ import annotations
 
@@ -181,6 +184,7 @@ def test_a_cache_that_asks_whether_it_still_holds_is_right(
     assert axes["pairs"]["covered"] == axes["pairs"]["of"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("shared_harness")
 def test_a_store_that_one_saver_owns_has_nobody_to_agree_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,7 @@
-"""Reads are held while another caller of the same saver changes what they read, and repeated."""
+"""Reads are held while another caller of the same saver changes what they read, and repeated.
+
+By day what is wrong, through one API; what is right by night.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ ALONE = SceneEffort(shared=1, instances=0, processes=0, races=0)
 HELD = SceneEffort(shared=1, instances=0, processes=0, races=0, reads=12)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("api", [by_night("sync"), "async"])
 def test_a_saver_that_keeps_nothing_answers_with_what_is(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,7 @@
-"""The scripts of the concurrency family: each complains of what it is for, and of nothing else."""
+"""The scripts of the concurrency family: each complains of what it is for, and of nothing else.
+
+By day most kinds through one API, in turns; the others by night.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 import pytest
 from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
-from tests.nights import by_turns
+from tests.nights import by_night, by_turns
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.readers import FileReadTwice
 from tests.wrong_savers.upkeep import CopyOfTwoReads
@@ -198,7 +201,20 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""
 HELD_READS = [kind for kind, (_, _, scene) in SCRIPTS.items() if scene.get("scene") == HELD_READ]
 EACH = pytest.mark.parametrize("kind", SCRIPTS)
-IN_TURNS = pytest.mark.parametrize(("kind", "api"), by_turns(SCRIPTS, APIS))
+SLOW_BY_NIGHT = {
+    "a latest that is held",
+    "a listing that is held",
+    "a run deleted",
+    "a graph beside another process that prunes",
+}
+"""Kinds whose scripts take seconds: by day, what is held or beside a graph is so in others."""
+IN_TURNS = pytest.mark.parametrize(
+    ("kind", "api"),
+    [
+        by_night(*one.values) if one.values[0] in SLOW_BY_NIGHT else one
+        for one in by_turns(SCRIPTS, APIS)
+    ],
+)
 THROUGH_EACH_API = pytest.mark.parametrize("api", APIS)
 
 
@@ -259,8 +275,9 @@ def test_a_script_has_nothing_to_say_of_the_bundled_saver(
     assert (status, said) == (0, "") if kind not in HELD_READS else status == CANNOT_TELL, said
 
 
-@pytest.mark.parametrize("kind", ["a read that is held", "a listing that is held"])
-@THROUGH_EACH_API
+@pytest.mark.parametrize(
+    ("kind", "api"), by_turns(["a read that is held", "a listing that is held"], APIS)
+)
 def test_a_read_in_one_transaction_is_right_at_the_same_line(
     kind: str, api: str, tmp_path: Path
 ) -> None:

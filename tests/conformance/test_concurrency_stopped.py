@@ -1,4 +1,7 @@
-"""A process is stopped in the middle of a read, another one writes, and the first goes on."""
+"""A process is stopped in the middle of a read, another one writes, and the first goes on.
+
+By day the quickest script, through one API; the others by night.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ def test_what_a_held_read_leaves_behind_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("api", ["sync", by_night("async")])
 @pytest.mark.parametrize(
-    ("where", "contract", "scene"), [(LEASE, TORN, BETWEEN), (COUNT, INSTANCES, TOO_LATE)]
+    ("where", "contract", "scene"), [by_night(LEASE, TORN, BETWEEN), (COUNT, INSTANCES, TOO_LATE)]
 )
 def test_a_script_shows_it_each_time(
     where: str, contract: str, scene: dict[str, Any], api: str
@@ -113,6 +116,7 @@ def test_a_script_shows_it_each_time(
     assert complains_alone(text, contract), text
 
 
+@pytest.mark.nightly
 def test_a_script_goes_on_where_the_change_raises(tmp_path: Path) -> None:
     text = script_for(LEASE, TORN, BETWEEN, "sync")
     raising = text.replace('saver.delete_thread("a")', 'raise OSError("no room")')
@@ -122,6 +126,7 @@ def test_a_script_goes_on_where_the_change_raises(tmp_path: Path) -> None:
     assert "nothing was changed" in said
 
 
+@pytest.mark.nightly
 def test_a_shell_does_not_take_a_script_for_stopped(tmp_path: Path) -> None:
     file = tmp_path / "script.py"
     file.write_text(script_for(LEASE, TORN, BETWEEN, "sync"), encoding="utf-8")

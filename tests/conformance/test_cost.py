@@ -1,4 +1,7 @@
-"""What right and known savers cost is told, and nothing is held that was not measured."""
+"""What right and known savers cost is told, and nothing is held that was not measured.
+
+By day the saver in memory, and callers; right savers are judged by day in `test_right_savers`.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +60,9 @@ def without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- right savers, and known ones ---------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("where", "api"), [by_night(here("paged"), "sync"), by_night(SQLITE, "sync"), (SQLITE, "async")]
+    ("where", "api"), [(here("paged"), "sync"), (SQLITE, "sync"), (SQLITE, "async")]
 )
 def test_a_saver_whose_costs_do_not_grow_is_accused_of_nothing(where: str, api: str) -> None:
     outcome = judged_whole(where, api)
@@ -90,7 +94,7 @@ def test_the_linear_costs_of_memory_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "of"), [(SQLITE, "bundled SqliteSaver"), (MEMORY, "InMemorySaver")]
+    ("where", "of"), [by_night(SQLITE, "bundled SqliteSaver"), (MEMORY, "InMemorySaver")]
 )
 def test_charts_show_what_the_savers_beside_any_other_cost_now(where: str, of: str) -> None:
     shipped = {_series(law): law for law in REFERENCES[of]}
@@ -104,6 +108,7 @@ def test_charts_show_what_the_savers_beside_any_other_cost_now(where: str, of: s
         assert law["counts"] == expected, _series(law)
 
 
+@pytest.mark.nightly
 def test_what_the_official_sqlite_saver_does_more_than_once_is_told() -> None:
     assert {found.contract: found.summary for found in judged_whole(OFFICIAL).findings} == {
         "cost/put": "put of one more checkpoint writes 1 byte more for each byte of a channel that "
@@ -238,7 +243,7 @@ def test_a_death_is_blamed_on_the_store_that_was_grown(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_scripts")
-@pytest.mark.parametrize(("where", "api"), [(SQLITE, "async"), (MEMORY, "sync")])
+@pytest.mark.parametrize(("where", "api"), [by_night(SQLITE, "async"), (MEMORY, "sync")])
 def test_counts_are_the_same_in_every_run(where: str, api: str, tmp_path: Path) -> None:
     # `make steady` compares all of them.
     only = ALL if EVERY_FAMILY else {"cost/page"}

@@ -1,5 +1,7 @@
 """Known mistakes, put together, predict what a saver shows; what they do not predict is no held
 contract.
+
+By day what is predicted, and how mistakes are chosen; by night, more of both.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
 from tests.conformance.mistake_programs import facts_shown
-from tests.nights import by_night
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.items import Outcome
@@ -126,6 +127,7 @@ def outcome_of_memory(family: str, folder: Path, api: str = "sync") -> Outcome:
     return judged(plan_of(target, family, api, folder, facts=facts_of(target, folder)), target)
 
 
+@pytest.mark.nightly
 def test_what_a_finding_is_about_is_not_left_to_the_contract_of_its_mistake(tmp_path: Path) -> None:
     # A mistake in the order of a thread predicts it alike.
     outcome = outcome_of_memory("ordering", tmp_path)
@@ -280,7 +282,8 @@ def test_what_nobody_knows_is_predicted_by_nothing(loop: EventLoop, tmp_path: Pa
     assert diagnosis.compare(run).left == run.breaches
 
 
-@pytest.mark.parametrize("family", [by_night("upsert"), by_night("ordering"), "pending-writes"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("family", ["upsert", "ordering", "pending-writes"])
 def test_of_two_flaws_neither_is_held_nor_dropped(family: str, tmp_path: Path) -> None:
     outcome = outcome_of(both(*TWO), family, tmp_path)
     told = {found.contract for found in (*outcome.findings, *outcome.handed)}
@@ -299,6 +302,7 @@ def test_a_flaw_that_nobody_knows_is_told_all_the_same(tmp_path: Path) -> None:
     assert pending_writes.COMPLETE.id in told
 
 
+@pytest.mark.nightly
 def test_what_is_proved_is_predicted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searches: list[ProgramSearch] = []
     runs: list[ProgramRun] = []
@@ -347,6 +351,7 @@ def test_each_program_has_what_it_shows() -> None:
     assert shown().keys() == programs().keys()
 
 
+@pytest.mark.nightly
 def test_the_programs_of_mistakes_accuse_no_right_saver(loop: EventLoop, tmp_path: Path) -> None:
     # They are tried on each saver that is wrong in something: what they show has to be its own.
     trials = Trials(targets.sqlite, tmp_path, loop, ("sync",))
@@ -364,6 +369,7 @@ def test_what_follows_from_a_mistake_of_another_contract_is_not_held(tmp_path: P
     assert ordering.WRITES_SORTED.id in outcome.unexercised[pending_writes.ONE_TASK_TWO_PATHS.id]
 
 
+@pytest.mark.nightly
 def test_a_mistake_whose_own_program_is_answered_right_is_not_chosen(tmp_path: Path) -> None:
     # Both give one checkpoint where none was asked for, and one of them two where one was.
     wrong = BY_NAME["limit-zero-is-one"]

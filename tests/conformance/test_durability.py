@@ -1,4 +1,7 @@
-"""Savers whose processes are killed: what is broken is found, and nothing else."""
+"""Savers whose processes are killed: what is broken is found, and nothing else.
+
+By day one of each kind; what the self-test shows as well, by night.
+"""
 
 import dataclasses
 import sqlite3
@@ -8,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.nights import by_night
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
@@ -60,7 +64,7 @@ def blamed(outcome: Outcome) -> set[str]:
     return {finding.contract.partition("/")[2] for finding in outcome.findings}
 
 
-@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("api", [by_night("sync"), "async"])
 def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = judged(
         BUNDLED, tmp_path, monkeypatch, api, swept=12, instants=2, beside=1, images=20, graphs=6
@@ -95,6 +99,7 @@ def test_a_flaw_is_blamed_on_its_contract(
     assert "SIGKILL" in finding.steps[-2]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("shared_harness")
 def test_no_graph_goes_on_where_a_kill_leaves_a_store_that_cannot_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -152,6 +157,7 @@ def test_a_process_that_hangs_is_ended_and_told_with_its_stacks(
     assert outcome.extra["crash"]["trials"] < 60
 
 
+@pytest.mark.nightly
 @needs_shim
 @pytest.mark.usefixtures("shared_harness")
 def test_unsynced_writes_are_found_by_the_power_cut_alone(

@@ -1,4 +1,7 @@
-"""Nothing is blamed on a kill that another process is shown without one."""
+"""Nothing is blamed on a kill that another process is shown without one.
+
+By night, a saver that keeps its first answer.
+"""
 
 from __future__ import annotations
 
@@ -115,6 +118,7 @@ def keeps_its_first_answer(workspace: Workspace) -> Iterator[Any]:
         yield saver
 
 
+@pytest.mark.nightly
 def test_a_saver_that_keeps_its_first_answer_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

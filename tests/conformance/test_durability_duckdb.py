@@ -1,4 +1,7 @@
-"""Savers on DuckDB, right and wrong, under kills and power cuts: few, for each opening is slow."""
+"""Savers on DuckDB, right and wrong, under kills and power cuts: few, for each opening is slow.
+
+By day the right one; the wrong one by night.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.test_durability import blamed, judged
+from tests.nights import by_night
 
 from saverproof.families.durability import family, power_reporting, reporting, sweep
 from saverproof.families.durability.workloads import Workload
@@ -19,7 +23,8 @@ pytestmark = pytest.mark.skipif(available() is not None, reason=str(available())
 
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
-    ("name", "breaks"), [("one_transaction", set()), ("one_for_each_write", {"in-flight-atomic"})]
+    ("name", "breaks"),
+    [("one_transaction", set()), by_night("one_for_each_write", {"in-flight-atomic"})],
 )
 def test_one_transaction_a_write_survives_and_two_do_not(
     name: str, breaks: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,7 @@
-"""Savers on plain files under kills and power cuts, both by system calls."""
+"""Savers on plain files under kills and power cuts, both by system calls.
+
+By day some of them, and the others by night.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.test_durability import BUNDLED, blamed, judged
+from tests.nights import by_night
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.log_file import LogFileReference
 from tests.reference.state_file import StateFileReference, sync_folder
@@ -113,7 +117,7 @@ def in_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb"])
+@pytest.mark.parametrize("name", ["logged", *map(by_night, ["replaced", "in_lmdb"])])
 def test_a_right_saver_is_killed_in_mid_operation(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +135,7 @@ def test_a_right_saver_is_killed_in_mid_operation(
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb", "all_synced"])
+@pytest.mark.parametrize("name", ["logged", "in_lmdb", *map(by_night, ["replaced", "all_synced"])])
 def test_a_right_saver_survives_every_power_cut(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +178,7 @@ NEVER_SYNCED = [
 
 
 @pytest.mark.usefixtures("shared_harness")
-@pytest.mark.parametrize("name", NEVER_SYNCED)
+@pytest.mark.parametrize("name", [*NEVER_SYNCED[:3], *map(by_night, NEVER_SYNCED[3:])])
 def test_only_a_power_cut_shows_what_was_not_synced(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

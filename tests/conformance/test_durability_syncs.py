@@ -1,4 +1,7 @@
-"""Power cuts after a sync that failed once: what was dropped is lost until it is written anew."""
+"""Power cuts after a sync that failed once: what was dropped is lost until it is written anew.
+
+By day some that heed a failed sync, each in its way; others by night.
+"""
 
 from __future__ import annotations
 
@@ -212,16 +215,19 @@ def shown_by(where: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Findi
         *(
             pytest.param(name, marks=needs_calls)
             for name in (
-                "logged",
                 "writes_anew",
                 "refuses_until_reopened",
                 "syncs_behind_its_back",
-                "at_opening",
             )
         ),
+        pytest.param("truncating", marks=needs_shim),
         *(
-            pytest.param(name, marks=needs_shim)
-            for name in ("in_wal", "deleting", "truncating", "persisting")
+            pytest.param(name, marks=[needs_calls, pytest.mark.nightly])
+            for name in ("logged", "at_opening")
+        ),
+        *(
+            pytest.param(name, marks=[needs_shim, pytest.mark.nightly])
+            for name in ("in_wal", "deleting", "persisting")
         ),
     ],
 )
@@ -332,6 +338,7 @@ def test_the_sync_that_failed_and_what_its_caller_heard_are_told_and_played_agai
         assert answer.status is status
 
 
+@pytest.mark.nightly
 @needs_calls
 @pytest.mark.usefixtures("shared_harness")
 def test_a_call_that_raised_is_told_with_its_error(

@@ -1,4 +1,7 @@
-"""A graph that comes out otherwise is told below the plain flaw that alone makes it so."""
+"""A graph that comes out otherwise is told below the plain flaw that alone makes it so.
+
+By day what orders are likened to; by night, a saver of another make.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,7 @@ def of_contracts(*outcomes: Any) -> list[dict[str, Any]]:
     return [{"id": name, "violations": violations} for name, violations in found.items()]
 
 
+@pytest.mark.nightly
 def test_a_saver_of_another_make_is_likened_to_the_mistake_it_has(tmp_path: Path) -> None:
     [first] = (one for one in FIRST if one.name == "one-table")
     [name] = (flaw.name for flaw in first.flaws if flaw.contract == SPECIAL)

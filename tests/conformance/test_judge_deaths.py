@@ -1,4 +1,7 @@
-"""A saver that hangs or ends its judge: a short program shows it, and the rest is judged."""
+"""A saver that hangs or ends its judge: a short program shows it, and the rest is judged.
+
+By night, what else is broken beside it, and whatever else takes long.
+"""
 
 from __future__ import annotations
 
@@ -193,6 +196,7 @@ def verdicts(project: Project, family: str, saver: str = DYING) -> tuple[Result,
     return result, {one["id"]: one["verdict"] for one in contracts if one["family"] == family}
 
 
+@pytest.mark.nightly
 def test_what_else_is_broken_is_found_without_the_call_that_kills(tmp_path: Path) -> None:
     result, told = verdicts(Project(tmp_path), "deletion")
     assert result.status == 1

@@ -1,4 +1,8 @@
-"""What an author adds to the machine of faults: searched, made short and told like all else."""
+"""What an author adds to the machine of faults: searched, made short and told like all else.
+
+By day a rule that is failed, an invariant by Hypothesis, and kills of a right saver; by night, the
+rest, and scripts: by day, one of the documentation is run.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +96,9 @@ def by_hypothesis(machine: type[AtomicityMachine]) -> None:
     run_state_machine_as_test(seed(0)(machine), settings=enough)
 
 
-DRIVERS = pytest.mark.parametrize("driver", [by_random_driver, by_hypothesis])
+DRIVERS = pytest.mark.parametrize(
+    "driver", [pytest.param(by_random_driver, marks=pytest.mark.nightly), by_hypothesis]
+)
 # Hypothesis shortens for half a minute what the driver shortens in a few seconds.
 SHORTENED = pytest.mark.parametrize(
     "driver", [by_random_driver, pytest.param(by_hypothesis, marks=pytest.mark.nightly)]
@@ -134,6 +140,7 @@ def test_an_invariant_is_asked_after_every_step(driver: Driver) -> None:
     assert "were counted" in text
 
 
+@pytest.mark.nightly
 def test_a_kill_inside_a_call_shows_what_is_stored_in_parts() -> None:
     only: dict[str, Any] = {"contracts": frozenset({"durability/in-flight-atomic"})}
     # A program ends with the first flaw that it shows.
@@ -162,16 +169,15 @@ MIRRORED = OwnStep("mirror", "faulty/mirror", arguments={"number": 100})
 COUNTED = OwnStep("count", "counted/count", arguments={"number": 4})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("machine", "given"),
     [
         (Faulty, tuple(with_faults((MIRRORED, failed)) for failed in FAILED)),
-        # A kill inside a call has a test of its own by day. Scripts import this module by its file,
-        # and what it imports: nothing of the other tests.
-        pytest.param(
+        # Scripts import this module by its file, and what it imports: nothing of the other tests.
+        (
             type("Faulty", (Faulty,), {"contracts": frozenset({"durability/in-flight-atomic"})}),
             tuple(with_faults((MIRRORED, killed)) for killed in KILLED),
-            marks=pytest.mark.nightly,
         ),
         (Counted, (with_faults((COUNTED, None), (COUNTED, None)),)),
     ],

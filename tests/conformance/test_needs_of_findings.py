@@ -1,4 +1,7 @@
-"""A difference follows from a finding only where all that the finding needs is there."""
+"""A difference follows from a finding only where all that the finding needs is there.
+
+By day a flaw of ids, and one of everything; by night, more kinds of what is needed.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
@@ -124,6 +128,7 @@ def test_ids_that_are_hostile_in_several_ways_are_one_flaw_by_what_they_share(
     assert not outcome.extra["differences"]["elsewhere"]
 
 
+@pytest.mark.nightly
 def test_values_of_another_kind_may_be_wrong_for_their_own_reason(tmp_path: Path) -> None:
     outcome = outcome_of(NumbersOfJsonb, tmp_path, "serialization")
     told = {found.contract for found in outcome.findings}
@@ -131,6 +136,7 @@ def test_values_of_another_kind_may_be_wrong_for_their_own_reason(tmp_path: Path
     assert not outcome.unsettled
 
 
+@pytest.mark.nightly
 def test_a_step_that_every_program_has_is_no_need_of_its_own(tmp_path: Path) -> None:
     # In the shortest program the thread that is deleted holds nothing; in the others it does.
     outcome = outcome_of(DeletesUpToNul, tmp_path)
@@ -139,6 +145,7 @@ def test_a_step_that_every_program_has_is_no_need_of_its_own(tmp_path: Path) -> 
     assert not outcome.extra["differences"]["elsewhere"]
 
 
+@pytest.mark.nightly
 def test_a_flaw_of_writes_explains_nothing_of_programs_without_writes(tmp_path: Path) -> None:
     # Both need a namespace, and most programs with a filter have no writes.
     target = Target(name="wrong", open=partial(opened, NoFilterInNamespacesEither))
@@ -147,6 +154,7 @@ def test_a_flaw_of_writes_explains_nothing_of_programs_without_writes(tmp_path: 
     assert {found.contract for found in outcome.findings} == {"filter/equality"}
 
 
+@pytest.mark.nightly
 def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path) -> None:
     outcome = outcome_of(SeparatorsReplaced, tmp_path)
     told = {found.contract for found in outcome.findings}
@@ -154,6 +162,7 @@ def test_a_flaw_of_all_namespaces_is_told_beside_one_of_odd_names(tmp_path: Path
     assert not outcome.unsettled
 
 
+@pytest.mark.nightly
 def test_needs_are_told_only_where_no_known_mistake_says_what_is_wrong(tmp_path: Path) -> None:
     findings = outcome_of(SeparatorsReplaced, tmp_path).findings
     needs = {bool(found.mistake): found.needs for found in findings}

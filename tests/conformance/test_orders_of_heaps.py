@@ -1,4 +1,7 @@
-"""An order of writes that no known mistake has is told once, not for each program that shows it."""
+"""An order of writes that no known mistake has is told once, not for each program that shows it.
+
+By day another flaw beside it; by night, more savers and families.
+"""
 
 from __future__ import annotations
 
@@ -76,6 +79,7 @@ def blamed(saver: Any, family: str, folder: Path) -> set[str]:
     return {found.contract for found in (*outcome.findings, *outcome.handed)}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", ["pending-writes", by_night("ordering")])
 def test_what_shows_it_as_well_is_not_blamed(family: str, tmp_path: Path) -> None:
     assert blamed(WritesByPlace, family, tmp_path) == {SORTED}

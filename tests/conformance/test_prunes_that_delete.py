@@ -1,4 +1,7 @@
-"""A prune that deletes by ``delete_thread`` does wrong what that does, and has no other flaw."""
+"""A prune that deletes by ``delete_thread`` does wrong what that does, and has no other flaw.
+
+By night, other flaws.
+"""
 
 from __future__ import annotations
 
@@ -62,5 +65,6 @@ def test_what_both_leave_behind_has_one_cause(saver: Any, tmp_path: Path) -> Non
     assert causes(saver, tmp_path) == {GHOSTS}
 
 
+@pytest.mark.nightly
 def test_another_flaw_of_the_prune_is_told(tmp_path: Path) -> None:
     assert causes(LeavesWritesAndPrunesTooMuch, tmp_path) > {GHOSTS}

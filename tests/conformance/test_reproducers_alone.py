@@ -1,4 +1,7 @@
-"""Scripts in processes of their own: nothing but a file, a Python, and the saver."""
+"""Scripts in processes of their own: nothing but a file, a Python, and the saver.
+
+By day most through one API; the other one by night.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL
+from tests.nights import by_night
 
 from saverproof.families.machines.trials import Trials
 from saverproof.judging.facts import HANG, Difference, Fact
@@ -84,7 +88,7 @@ def script_of(
     ("saver", "program", "api", "expected"),
     [
         ("put-answers-none", (PUT,), "sync", "('a', '',"),
-        ("oldest-first", (PUT, Put("a", "", 2, 1), ListTuples("a")), "async", "['1f0c8a43"),
+        by_night("oldest-first", (PUT, Put("a", "", 2, 1), ListTuples("a")), "async", "['1f0c8a43"),
         ("two-stores", (PUT, Put("a", "", 2, 1)), "crossed", "'the checkpoint'"),
     ],
 )
@@ -216,7 +220,11 @@ def test_an_operation_that_is_missing_has_a_script(
 
 @pytest.mark.parametrize(
     ("saver", "api"),
-    [("no-task-path", "sync"), ("no-task-path", "async"), ("async-passes-on-arguments", "async")],
+    [
+        ("no-task-path", "sync"),
+        by_night("no-task-path", "async"),
+        ("async-passes-on-arguments", "async"),
+    ],
 )
 def test_a_missing_task_path_has_a_script(saver: str, api: str, tmp_path: Path) -> None:
     contract = "pending-writes/accepts-task-path"

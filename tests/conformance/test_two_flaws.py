@@ -1,4 +1,7 @@
-"""One flaw does not hide the next: of two flaws that break the same contract, both are shown."""
+"""One flaw does not hide the next: of two flaws that break the same contract, both are shown.
+
+By day the quickest pairs; the others by night.
+"""
 
 from __future__ import annotations
 
@@ -89,8 +92,8 @@ def shows(found: Finding, saver: Saver, folder: Path) -> bool:
     return answer.status is Status.FAILING
 
 
-SLOW_BY_NIGHT = {"configs", "values"}
-"""Pairs that take twice as long as the others: other pairs of values and names stay by day."""
+SLOW_BY_NIGHT = {"configs", "deletes", "ids", "values"}
+"""Pairs that take longer than the others: other pairs of values and names stay by day."""
 
 
 @pytest.mark.parametrize("name", [by_night(n) if n in SLOW_BY_NIGHT else n for n in PAIRS])
@@ -115,6 +118,7 @@ def test_what_nobody_could_look_at_names_what_is_broken_before_it(tmp_path: Path
     assert "beside what is broken: ordering/writes-sorted" in why
 
 
+@pytest.mark.nightly
 def test_a_flaw_that_another_covers_wholly_does_not_pass_for_absent(tmp_path: Path) -> None:
     """Whether a copy keeps the paths of tasks cannot be seen where they are not stored at all."""
     target = target_of(what_is_removed.CopiedWritesWithoutTheirPath, write_order.WritesWithoutPath)

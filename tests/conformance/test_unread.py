@@ -1,4 +1,7 @@
-"""What is stored and not read yet: a saver that keeps it in memory until then loses it."""
+"""What is stored and not read yet: a saver that keeps it in memory until then loses it.
+
+By day one family of the right saver; others by night.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.conformance.judging_support import plan_of
 from tests.conformance.selftest_support import hunt
+from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
 
 from saverproof.contracts.registry import contract
@@ -79,7 +83,7 @@ def told(saver: type[SqliteReference], family: str, folder: Path, *until: str) -
 @pytest.mark.parametrize(
     ("family", "breaks"),
     # Another saver that is open on the store cannot see what waits in this one.
-    [("lifecycle", {BY_TURNS}), ("deletion", set()), ("identity", set())],
+    [("lifecycle", {BY_TURNS}), by_night("deletion", set()), by_night("identity", set())],
 )
 def test_a_saver_that_stores_it_in_time_is_right(
     family: str, breaks: set[str], tmp_path: Path

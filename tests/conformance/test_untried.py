@@ -1,4 +1,7 @@
-"""Where system calls cannot be held, the run says that no storage fault was tried, and why."""
+"""Where system calls cannot be held, the run says that no storage fault was tried, and why.
+
+By night, kills alone.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ def test_a_run_where_seccomp_is_forbidden_says_so_in_its_headline(tmp_path: Path
     )
 
 
+@pytest.mark.nightly
 def test_kills_alone_are_no_storage_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     why = "this kernel has no seccomp notifications"
     for module in (kill_points, power):
