@@ -1,4 +1,7 @@
-"""Savers that misbehave in any way are reported; nothing of what they do escapes into the kit."""
+"""Savers that misbehave in any way are reported; nothing of what they do escapes into the kit.
+
+By day each operation does some of it, in turns; by night each does all.
+"""
 
 from __future__ import annotations
 
