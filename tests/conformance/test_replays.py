@@ -1,7 +1,7 @@
 """What is recorded under faults, kills and many callers shows the flaw until it is mended.
 
-By day the quickest wrong saver; ``SAVERPROOF_SEEDS`` (``make selftest-full``) tries all of them. What
-programs show is replayed where it is found, in the self-test of their families.
+By day the quickest wrong saver; ``SAVERPROOF_SEEDS`` (``make selftest-full``) tries all of them.
+What programs show is replayed where it is found, in the self-test of their families.
 """
 
 from __future__ import annotations
