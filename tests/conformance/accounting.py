@@ -69,7 +69,11 @@ class Accounts:
         self._tap(
             ResourcesJudging,
             "_judge",
-            lambda s, _, works: (s.tally, len(leaks(m for m in s._measured if m.work in works))),
+            lambda s, _, works: (
+                s.tally,
+                len(leaks(one for one in s._measured if one.work in works))
+                + sum(one.work in works for one in s._exhausted),
+            ),
         )
         self._tap(UpgradeJudging, "_found", lambda s, name, found: (s.tally, 1))
         self._tap(

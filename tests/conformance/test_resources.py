@@ -6,6 +6,7 @@ By day of what most kinds of work and of things leave; the rest, and other right
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
 import threading
 import weakref
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
@@ -140,19 +141,15 @@ class Raising(SqliteReference):
         raise RuntimeError("out of order")
 
 
-class LosesConnections(SqliteReference):
-    """Never gives back a connection on which a put failed, and has a pool of thirty."""
+class LosesOneConnection(SqliteReference):
+    """Loses a connection at one of its first reads, once in the life of the process."""
 
-    lost = 0
+    reads: ClassVar[Iterator[int]]
 
-    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        if self.lost == 30:
-            raise TimeoutError("no connection is free")
-        try:
-            return super().put(config, checkpoint, metadata, new_versions)
-        except TypeError:
-            self.lost += 1
-            raise
+    def get_tuple(self, config: Any) -> Any:
+        if next(self.reads) == 25:
+            raise ConnectionError("the server was started again")
+        return super().get_tuple(config)
 
 
 SAVERS = SimpleNamespace(
@@ -164,7 +161,7 @@ SAVERS = SimpleNamespace(
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
-    loses_connections=target(name="loses-connections")(opener(LosesConnections)),
+    loses_one_connection=target(name="loses-one-connection")(opener(LosesOneConnection)),
 )
 
 
@@ -204,6 +201,7 @@ SHOWN_BY = {
     "connection-each-batch": Puts,
     "cache-of-all-threads": Puts,
     "failures-kept": Failures,
+    "failed-connections-are-lost": Failures,
     "temporary-file-each-put": Puts,
     "thread-feeds-listing": LeftListings,
     "task-each-put": Puts,
@@ -218,6 +216,7 @@ SHOWN_BY = {
 WITH_SCRIPT = {
     "descriptor-each-read",
     "cache-of-all-threads",
+    "failed-connections-are-lost",
     "pool-loses-connections",
     "cancelled-batch-keeps-its-file",
     "cancelled-history-keeps-its-file",
@@ -376,12 +375,14 @@ def test_nothing_is_known_of_a_saver_that_raises(
     assert outcome.unknown[FLAT] == "get_tuple, repeated: RuntimeError: out of order"
 
 
-def test_failures_of_another_kind_are_not_the_ones_to_repeat(
+def test_what_raises_by_chance_is_no_exhaustion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Failures])
-    reason = judged(here("loses-connections"), tmp_path).unknown[FLAT]
-    assert reason.endswith("repeated: TimeoutError: no connection is free")
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets])
+    LosesOneConnection.reads = itertools.count()
+    outcome = judged(here("loses-one-connection"), tmp_path)
+    assert not outcome.findings
+    assert outcome.unknown[FLAT].startswith("get_tuple, repeated: ConnectionError")
 
 
 def test_nothing_is_held_where_descriptors_cannot_be_seen(

@@ -86,6 +86,20 @@ class FailuresKept(Hoarding):
             raise
 
 
+@wrong(FLAT, "a connection on which a put failed is not given back to the pool of thirty")
+class FailedConnectionsAreLost(SqliteReference):
+    lost = 0
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        if self.lost == 30:
+            raise TimeoutError("no connection is free")
+        try:
+            return super().put(config, checkpoint, metadata, new_versions)
+        except TypeError:
+            self.lost += 1
+            raise
+
+
 @wrong(FLAT, "a temporary file for each checkpoint, removed by nobody")
 class TemporaryFileEachPut(SqliteReference):
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

@@ -10,7 +10,8 @@ FLAT = Contract(
     statement=(
         "However often operations are called, raise, are cancelled or left half-way, and however "
         "often the saver is opened and closed, nothing stays for it: descriptors, threads, tasks, "
-        "connections, temporary files, objects and memory are what they were after the first few."
+        "connections, places in a pool, temporary files, objects and memory are what they were "
+        "after the first few."
     ),
     # LangGraph promises nothing of the kind. It is a must because what leaks ends the process: it
     # runs out of descriptors or memory with work that users were told is done, and every official

@@ -14,10 +14,20 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.items import ItemPlan
 from saverproof.families.resources.effort import times_of
 from saverproof.families.resources.holdings import unavailable
-from saverproof.families.resources.judging import contract_of, leaks
+from saverproof.families.resources.judging import (
+    FEWEST_DONE,
+    Exhaustion,
+    contract_of,
+    exhaustion,
+    leaks,
+)
 from saverproof.families.resources.measuring import ResourceBench, ResourceMeasurement
 from saverproof.families.resources.replay import replay
-from saverproof.families.resources.reporting import finding, holdings_as_data
+from saverproof.families.resources.reporting import (
+    finding,
+    finding_of_exhaustion,
+    holdings_as_data,
+)
 from saverproof.families.resources.work import (
     NEEDS,
     WORKS,
@@ -78,6 +88,7 @@ class ResourcesJudging:
     tally: Tally
     bench: ResourceBench
     _measured: list[ResourceMeasurement] = field(default_factory=list)
+    _exhausted: list[Exhaustion] = field(default_factory=list)
     _work: type[Work] = Work
     _repeated: int = 0
     """How often the current work has been done."""
@@ -114,7 +125,12 @@ class ResourcesJudging:
         times = times_of(work, self.plan.profile, self.plan.facts)
         self._work, self._repeated = work, 0
         self._note({})
-        self._measured.append(self.bench.measure(work, times))
+        measured = self.bench.measure(work, times)
+        self._measured.append(measured)
+        if measured.done_elsewhere and measured.done >= FEWEST_DONE:
+            self._repeated = 0
+            again = self.bench.measure(work, [measured.done + 1])
+            self._exhausted += filter(None, [exhaustion(measured, again)])
 
     def _note(self, more: dict[str, int]) -> None:
         """Write a line to the journal, if there is one."""
@@ -125,14 +141,17 @@ class ResourcesJudging:
     def _judge(self, contract: str, works: Sequence[type[Work]]) -> None:
         measured = [one for one in self._measured if one.work in works]
         tally, found = self.tally, leaks(measured)
-        for _ in found:
+        exhausted = [one for one in self._exhausted if one.work in works]
+        for _ in (*found, *exhausted):
             tally.differences.note(contract)
         if found:
-            tally.agreed(contract, len(measured))
             tally.findings.append(finding(self.plan, self.target, found))
-            return
+        if exhausted:
+            tally.findings.append(finding_of_exhaustion(self.plan, self.target, exhausted))
         trouble = next((one.trouble for one in measured if one.trouble), "")
-        if trouble:
+        if found or exhausted:
+            tally.agreed(contract, len(measured))
+        elif trouble:
             tally.not_answered([contract], trouble)
         elif len(measured) == len(works):
             tally.agreed(contract, sum(one.times[-1] for one in measured))

@@ -55,6 +55,40 @@ class Leak:
         return (list(KINDS).index(self.kind),)
 
 
+@dataclass(frozen=True, slots=True)
+class Exhaustion:
+    """A kind of work that a saver can do only so often, while another saver on its store can."""
+
+    work: type[Work]
+    done: int
+    error: str
+
+    @property
+    def contract(self) -> str:
+        """The contract that the exhaustion breaks."""
+        return contract_of(self.work)
+
+    @property
+    def summary(self) -> str:
+        """The exhaustion in one line."""
+        return f"{self.work.__doc__}: done {self.done:,} times, then it raises {self.error}"
+
+
+FEWEST_DONE = 2
+"""A call that leaves the saver broken shows at the next one, and is told by other families."""
+
+
+def exhaustion(one: ResourceMeasurement, other: ResourceMeasurement) -> Exhaustion | None:
+    """Return the exhaustion that two measurements of the same work show, each of a saver opened
+    anew; None if they do not end alike, as after a failure that only chance brought.
+    """
+    if not one.done_elsewhere or one.done < FEWEST_DONE:
+        return None
+    if (one.done, one.error) != (other.done, other.error) or not other.done_elsewhere:
+        return None
+    return Exhaustion(one.work, one.done, one.error)
+
+
 def leaks(measurements: Iterable[ResourceMeasurement]) -> list[Leak]:
     """Return the leaks, the worst first."""
     found = [

@@ -20,7 +20,7 @@ from saverproof.families.resources.origins import openings
 from saverproof.families.resources.work import Work
 from saverproof.process.scratch import temporary_files_in
 from saverproof.savers.execution.store import Store
-from saverproof.savers.targets.event_loop import loop_for
+from saverproof.savers.targets.event_loop import Loop, loop_for
 from saverproof.savers.targets.overriding import target_overrides
 from saverproof.savers.targets.target import Target
 
@@ -42,8 +42,10 @@ class ResourceMeasurement:
     """The counts of each kind after so many ``times``.
 
     If something leaks, ``contents`` are what was held before and after ``MORE`` times as many
-    repetitions, and ``origins`` says where files were opened. ``trouble`` says why the work was not
-    done to the end. ``threads_stay`` is True once threads were waited for, and none of them ended.
+    repetitions, and ``origins`` says where files were opened. ``error`` is what the work raised
+    after it was ``done`` so often. ``done_elsewhere`` is True if another saver on the same store
+    did the work then. ``threads_stay`` is True once threads were waited for, and
+    none of them ended.
     """
 
     work: type[Work]
@@ -51,8 +53,15 @@ class ResourceMeasurement:
     counts: dict[str, list[int]] = field(default_factory=dict)
     contents: list[HeldContents] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
-    trouble: str = ""
+    error: str = ""
+    done: int = 0
+    done_elsewhere: bool = False
     threads_stay: bool = False
+
+    @property
+    def trouble(self) -> str:
+        """Why the work was not done to the end, or ""."""
+        return f"{self.work.__doc__}, repeated: {self.error}" if self.error else ""
 
     @property
     def laws(self) -> Mapping[str, Law]:
@@ -133,7 +142,8 @@ class ResourceBench:
             except OpeningError:
                 raise
             except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
-                measurement.trouble = f"{kind.__doc__}, repeated: {describe(error)}"
+                measurement.error = describe(error)
+                measurement.done_elsewhere = self._is_done_by_another(measurement, loop)
             self.calls += store.total_calls
             self.seconds += store.total_seconds
         return measurement
@@ -142,10 +152,21 @@ class ResourceBench:
         """Repeat the work up to so many times in all, and count what is held then."""
         for number in range(measurement.times[-1] if measurement.times else 0, many):
             work.once(number)
+            measurement.done = max(measurement.done, number + 1)
             self.beat()
         if "threads" in measurement.leaks and not measurement.threads_stay:
             self._await_threads(measurement, holder)
         measurement.look(holder, many)
+
+    def _is_done_by_another(self, measurement: ResourceMeasurement, loop: Loop) -> bool:
+        """Return whether another saver, opened on the store now, does the work that raised."""
+        with (
+            suppress(Exception),
+            Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as store,
+        ):
+            measurement.work(AskedSaver(store)).once(measurement.done)
+            return True
+        return False
 
     def _do_more(self, work: Work, measurement: ResourceMeasurement, holder: Holder) -> None:
         """Repeat the work much more often, since a pool or a cache may be about to be full. An

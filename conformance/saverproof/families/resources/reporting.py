@@ -7,11 +7,13 @@ from typing import Any
 
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.resources.holdings import KINDS
-from saverproof.families.resources.judging import Leak
+from saverproof.families.resources.judging import Exhaustion, Leak
 from saverproof.families.resources.measuring import FEWEST, ResourceMeasurement
-from saverproof.families.resources.scripts import reproducer
+from saverproof.families.resources.scripts import exhausting, reproducer
 from saverproof.savers.targets.target import Target
 
+SAME_WORK = "the same work however often it is asked for"
+_ANOTHER = "another saver, opened then on the same store, does it"
 _WIDTH = 2_400
 
 
@@ -29,6 +31,22 @@ def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
         steps=(f"do {times} times in all: {worst.work.__doc__}", "count what is held, each time"),
         program=program(worst),
         reproducer=reproducer(target, found, plan.api),
+    )
+
+
+def finding_of_exhaustion(plan: ItemPlan, target: Target, found: Sequence[Exhaustion]) -> Finding:
+    """Return kinds of work that can be done only so often as a finding of the report."""
+    first = found[0]
+    return Finding(
+        contract=first.contract,
+        api=plan.api,
+        phase="resources",
+        summary=first.summary,
+        expected=SAME_WORK,
+        observed="\n".join(f"{one.summary}; {_ANOTHER}" for one in found)[:_WIDTH],
+        steps=(f"do {first.done + 1:,} times: {first.work.__doc__}",),
+        program={"work": first.work.__name__, "done": first.done},
+        reproducer=exhausting(target, first, plan.api),
     )
 
 

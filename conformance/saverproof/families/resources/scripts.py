@@ -8,7 +8,7 @@ from types import MappingProxyType
 from saverproof.families.asked_saver import awaited
 from saverproof.families.chain import Chain
 from saverproof.families.resources.holdings import KINDS
-from saverproof.families.resources.judging import Leak
+from saverproof.families.resources.judging import FEWEST_DONE, Exhaustion, Leak
 from saverproof.families.resources.measuring import THREADS_END_WITHIN_S
 from saverproof.families.resources.work import (
     Cancelling,
@@ -62,6 +62,34 @@ def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
     return first_to_complain(texts, found[0].contract)
 
 
+def exhausting(target: Target, found: Exhaustion, api: str) -> str:
+    """Return the source of a script that does a work until it raises; "" if it does not."""
+    opening = opening_of(target)
+    if opening is None:
+        return ""
+    raised = "after {number:,} times: {type(error).__name__}: {error}"
+
+    def worked(saver: str) -> list[str]:
+        return [
+            f"work = {found.work.__name__}({saver})",
+            f"for number in range({found.done + 1}):",
+            "    try:",
+            "        work.once(number)",
+            "    except Exception as error:",
+            f"        if number < {FEWEST_DONE}:",
+            "            raise",
+            f"        {complaint('the same work however often it is asked for', raised)}",
+        ]
+
+    lines = [
+        *_definitions(found.work, opening, api),
+        *opening.in_folder(with_saver(opening, api, worked)),
+    ]
+    promise = promise_of(found.contract)
+    text = whole_script(promise, target.name, opening, lines, _IMPORTS)
+    return first_to_complain([text], found.contract)
+
+
 def likeliest(found: Sequence[Leak]) -> list[Leak]:
     """Return the leaks to try for a script: of each kind the greatest, and then the others, since
     that one may not end in time.
@@ -78,13 +106,7 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
     few, many = law.sizes[0], law.sizes[-1]
     allowed = max((law.last - law.first) // 2, 1)
     lines = [
-        *calling(opening, api),
-        *(_cancelling() if issubclass(work, Cancelling) else []),
-        *(source_of(leave) if work is LeftListings else []),
-        *source_of(Chain),
-        *source_of(Work),
-        *(source_of(Cancelling) if issubclass(work, Cancelling) else []),
-        *([] if work is Openings else source_of(work)),
+        *_definitions(work, opening, api),
         "def held(path):",
         "    gc.collect()",
         f"    return {_COUNTERS[leak.kind]}",
@@ -96,6 +118,19 @@ def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
         f"    {complaint('as many as after the first few times', '{told}')}",
     ]
     return whole_script(promise_of(leak.contract), name, opening, lines, _IMPORTS)
+
+
+def _definitions(work: type[Work], opening: Opening, api: str) -> list[str]:
+    """Return the source of a kind of work, and of what it uses."""
+    return [
+        *calling(opening, api),
+        *(_cancelling() if issubclass(work, Cancelling) else []),
+        *(source_of(leave) if work is LeftListings else []),
+        *source_of(Chain),
+        *source_of(Work),
+        *(source_of(Cancelling) if issubclass(work, Cancelling) else []),
+        *([] if work is Openings else source_of(work)),
+    ]
 
 
 def _cancelling() -> list[str]:
