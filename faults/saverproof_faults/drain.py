@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import Any, Self
@@ -51,8 +51,13 @@ class Handoffs:
         while self._undo:
             self._undo.pop()()
 
-    async def drain(self, patience: float = PATIENCE) -> None:
+    async def drain(
+        self, patience: float = PATIENCE, *, habits: Collection["asyncio.Task[Any]"] | None = None
+    ) -> None:
         """Wait until all noted work has ended and no other work is seen.
+
+        ``habits`` are the tasks that were there before the work began: for the others an answer is
+        waited for that comes late.
 
         Raises:
             NotSettled: that took more than ``patience`` seconds.
@@ -68,7 +73,8 @@ class Handoffs:
                 await asyncio.sleep(0)
         except TimeoutError as problem:
             raise NotSettled(f"work handed to threads is not done after {patience} s") from problem
-        if not await settled(self._threads_of_program(), deadline):
+        begun = () if habits is None else asyncio.all_tasks() - {*habits, asyncio.current_task()}
+        if not await settled(self._threads_of_program(), deadline, begun):
             raise NotSettled(f"tasks or threads are still at work after {patience} s")
 
     def _threads_of_program(self) -> list[threading.Thread]:

@@ -1,5 +1,6 @@
 """Faults at every place of an operation: count a clean run, then arm a plan, run, heal."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -208,9 +209,10 @@ class Injector:
         self._handoffs.look_again()
         armed = ArmedPlan(plan)
         self.report.armed_plans.append(armed)
+        habits = asyncio.all_tasks()
         awaited = await cancel_at(operation, plan)
         armed.fired += awaited.fired
-        await self.drain()
+        await self._handoffs.drain(habits=habits)
         return awaited
 
     async def drain(self) -> None:

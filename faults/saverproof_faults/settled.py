@@ -19,6 +19,10 @@ _BESIDE_SOCKETS = 25
 """How many looks in a row must find the program at rest while a socket is open: its server may wake
 a task at any moment, and nothing foretells that.
 """
+_FOR_AN_ANSWER = 1_000
+"""How many, while a task of the operation itself is not done, such as a request that goes on when
+its caller was cancelled: a server that is busy, or writes to a disk, answers it a while later.
+"""
 _SOON_S = 0.25
 """Timers that are due later than this, in seconds, are habits of the program, such as a regular
 clean-up, and not work.
@@ -46,12 +50,17 @@ def at_rest(within_s: float = 0.5) -> bool:
     return True
 
 
-async def settled(threads: Collection[threading.Thread], deadline: float) -> bool:
+async def settled(
+    threads: Collection[threading.Thread],
+    deadline: float,
+    begun: Collection["asyncio.Task[Any]"] = (),
+) -> bool:
     """Wait until none of these threads, and no other task of this loop, is at work.
 
     Args:
         threads: those that may do the program's work.
         deadline: ``time.monotonic()`` at which to give up.
+        begun: tasks that are likely to end, and no habit of the program.
 
     Returns:
         True if they came to rest, False if the deadline passed before.
@@ -60,9 +69,8 @@ async def settled(threads: Collection[threading.Thread], deadline: float) -> boo
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if not others and not threads:
         return True
-    looks = _BESIDE_SOCKETS if others and _watched_files(loop) > _SELF_PIPE else 1
     before, rested = _positions(threads), 0
-    while rested < looks:
+    while rested < _looks(loop, begun):
         if time.monotonic() > deadline:
             return False
         await asyncio.sleep(_STEP_S)
@@ -70,6 +78,15 @@ async def settled(threads: Collection[threading.Thread], deadline: float) -> boo
         resting = now == before and not _is_awake(loop) and not any(map(is_running, threads))
         before, rested = now, rested + 1 if resting else 0
     return True
+
+
+def _looks(loop: asyncio.AbstractEventLoop, begun: Collection["asyncio.Task[Any]"]) -> int:
+    """Return how many looks in a row must find the program at rest, as it is now: a task may just
+    have opened a socket, or gone on to read from one.
+    """
+    if len(asyncio.all_tasks()) == 1 or _watched_files(loop) <= _SELF_PIPE:
+        return 1
+    return _BESIDE_SOCKETS if all(task.done() for task in begun) else _FOR_AN_ANSWER
 
 
 def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:

@@ -1,9 +1,12 @@
 """Cancellation at the same suspension each time, and waiting for what was handed to threads."""
 
 import asyncio
+import selectors
+import socket
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -169,6 +172,43 @@ def test_settling_waits_for_a_thread_whose_answer_nobody_wants() -> None:
             assert done == ["done"]
 
     asyncio.run(program())
+
+
+class AnswersLate(selectors.DefaultSelector):
+    """Files of a loop, one of which gets an answer after so many looks at all of them."""
+
+    def __init__(self, server: socket.socket) -> None:
+        super().__init__()
+        self.server, self.looks = server, 0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.looks += 1
+        if self.looks == 100:
+            self.server.send(b"done")
+        return super().select(timeout)
+
+
+def test_settling_waits_for_an_answer_that_comes_late() -> None:
+    client, server = socket.socketpair()
+    client.setblocking(False)
+    answers: list[bytes] = []
+    loop = asyncio.SelectorEventLoop(AnswersLate(server))
+
+    async def ask() -> None:
+        await asyncio.sleep(0)  # Until then nothing is waited for.
+        answers.append(await loop.sock_recv(client, 4))
+
+    async def shielded() -> None:
+        await asyncio.shield(asyncio.ensure_future(ask()))
+
+    async def program() -> None:
+        with Injector() as injector:
+            ended = await injector.cancel(shielded, cancelling(1))
+        assert ended.ending is Ending.CANCELLED
+        assert answers == [b"done"]
+
+    with client, server, closing(loop):
+        loop.run_until_complete(program())
 
 
 def test_work_that_never_ends_is_reported() -> None:
