@@ -5,6 +5,7 @@ By day of what most kinds of work and of things leave; the rest, and other right
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import itertools
 import re
@@ -38,6 +39,7 @@ from saverproof.families.resources.measuring import ResourceMeasurement
 from saverproof.families.resources.scripts import likeliest, script
 from saverproof.families.resources.work import (
     Cancellations,
+    CancelledGets,
     CancelledHistories,
     CancelledWrites,
     Copies,
@@ -152,6 +154,20 @@ class LosesOneConnection(SqliteReference):
         return super().get_tuple(config)
 
 
+class LosesTurns(SqliteReference):
+    """Never gives back the turn of a read that was cancelled, and has thirty."""
+
+    lost = 0
+
+    async def aget_tuple(self, config: Any) -> Any:
+        if self.lost == 30:
+            raise TimeoutError("no turn is free")
+        self.lost += 1
+        await asyncio.sleep(0)
+        self.lost -= 1
+        return self.get_tuple(config)
+
+
 SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
@@ -161,6 +177,7 @@ SAVERS = SimpleNamespace(
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
+    loses_turns=target(name="loses-turns")(opener(LosesTurns)),
     loses_one_connection=target(name="loses-one-connection")(opener(LosesOneConnection)),
 )
 
@@ -383,6 +400,16 @@ def test_what_raises_by_chance_is_no_exhaustion(
     outcome = judged(here("loses-one-connection"), tmp_path)
     assert not outcome.findings
     assert outcome.unknown[FLAT].startswith("get_tuple, repeated: ConnectionError")
+
+
+def test_turns_that_cancelled_reads_take_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [CancelledGets])
+    (found,) = judged(here("loses-turns"), tmp_path, "async").findings
+    assert "get_tuple, cancelled" in found.summary
+    assert "TimeoutError: no turn is free" in found.summary
+    assert found.reproducer
 
 
 def test_nothing_is_held_where_descriptors_cannot_be_seen(

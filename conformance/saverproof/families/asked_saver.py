@@ -36,6 +36,7 @@ class AskedSaver:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._failed: BaseException | None = None
 
     @property
     def _driver(self) -> ApiDriver:
@@ -84,12 +85,21 @@ class AskedSaver:
     ) -> bool:
         """Call an operation of the async API, and cancel it at its ``wait``-th wait, counted from
         1. Return whether it waited that often.
+
+        Raises:
+            Exception: the call ended before that, with this error, as the one before it had. The
+                saver has run out of something, for which each further call might wait.
         """
         heartbeat.beat(0)
         method = getattr(self._driver.saver, f"a{operation}")
         plan = Plan(Fault.CANCEL, Place(Event.AWAIT, wait, Moment.BEFORE))
         cancelled = cancel_at(lambda: awaited(method(*arguments, **named)), plan)
-        return self._store.loop.run(cancelled).fired
+        ended = self._store.loop.run(cancelled)
+        if not ended.fired:
+            failed, self._failed = self._failed, ended.error
+            if failed is not None and isinstance(ended.error, Exception):
+                raise ended.error
+        return ended.fired
 
     def reopen(self) -> None:
         """Close the saver, and open it again."""

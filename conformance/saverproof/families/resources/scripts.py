@@ -40,11 +40,16 @@ _COUNTERS: Mapping[str, str] = MappingProxyType(
     }
 )
 _CANCEL = """
+failed = None
 async def cancelled(coroutine, wait):
+    global failed
     steps = Steps(coroutine)
     steps.last = wait
     async def call(): await steps
-    await asyncio.gather(call(), return_exceptions=True)
+    (ended,) = await asyncio.gather(call(), return_exceptions=True)
+    if steps.steps < wait:
+        before, failed = failed, ended
+        if isinstance(before, Exception) and isinstance(ended, Exception): raise ended
     return steps.steps >= wait
 Awaited.cancel = lambda self, name, arguments, named, wait: run(
     cancelled(awaited(getattr(self.saver, f"a{name}")(*arguments, **named)), wait))
