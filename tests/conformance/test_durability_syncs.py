@@ -180,6 +180,18 @@ def in_mode(journal: str, synchronous: str) -> Target:
     return opened
 
 
+@target(name="goes-on-without-its-log")
+@contextmanager
+def without_its_log(workspace: Workspace) -> Iterator[SqliteSaver]:
+    """Does not ask what became of the switch to a log, whose error comes with the answer."""
+    path = workspace.path / "a.db"
+    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        with closing(SqliteSaver(connection)) as saver:
+            yield saver
+
+
 writes_anew = of(WritesAnew)
 refuses_until_reopened = of(RefusesUntilReopened)
 syncs_behind_its_back = of(SyncsBehindItsBack)
@@ -252,6 +264,18 @@ def test_no_sync_is_failed_where_a_power_cut_alone_loses_work(
     assert blamed(outcome) == {"power-cut-loses-nothing"}
     assert "failed_syncs" not in outcome.extra["power"]
     assert any(note.startswith("no sync was failed") for note in outcome.extra["power"]["notes"])
+
+
+@needs_shim
+@pytest.mark.usefixtures("shared_harness")
+def test_a_finding_has_the_settings_of_its_own_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(power_reporting, "failing_reproducer", lambda *_: "")
+    outcome = failing("without_its_log", tmp_path, monkeypatch)
+    (found,) = outcome.findings
+    assert "journal_mode=DELETE" in found.summary
+    assert outcome.extra["power"]["setting"] == "synchronous=FULL, journal_mode=WAL"
 
 
 @needs_calls

@@ -288,7 +288,7 @@ class Power:
             raised: dict[int, tuple[str, ...]] = {}
             for operation, error in result.value["raised"]:
                 raised[operation] = (*raised.get(operation, ()), error)
-            failed = FailedSync(place, raised)
+            failed = FailedSync(place, raised, tuple(result.value["settings"]))
             cuts = PowerCuts(recording, seed=self.bench.plan.seed, cap=self.each, since=since)
             self.failed += 1
             self.failing.judge(run, versions, tuple(cuts), missing_syncs(recording), failed)

@@ -98,7 +98,7 @@ def _run(
         return []
     recorder.fail_sync(arguments["failed_sync"])
     for half in halves:
-        playing.play_on(half)
+        playing.play_on(half, on_open)
         if half:
             break
     return playing.raised
@@ -134,7 +134,7 @@ class _Playing:
                 del left[0]
             on_open()
 
-    def play_on(self, left: list[int]) -> None:
+    def play_on(self, left: list[int], on_open: Callable[[], object]) -> None:
         """Make the calls with these numbers while a sync fails: a call that raises is repeated,
         first on the same saver and then on one that is opened anew.
 
@@ -155,7 +155,7 @@ class _Playing:
 
         for _ in range(_OPENINGS):
             with suppress(Exception):
-                self.play(left, insistently)
+                self.play(left, insistently, on_open)
             if not left:
                 return
 

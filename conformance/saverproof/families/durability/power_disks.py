@@ -33,11 +33,13 @@ apart.
 class FailedSync:
     """The sync that failed in a run, and the errors that the caller got.
 
-    ``raised`` are the errors of each operation that raised, and was called again.
+    ``raised`` are the errors of each operation that raised, and was called again. ``settings`` are
+    those of the run's connections: where the switch to a log fails, a saver may go on without it.
     """
 
     place: SyncPlace
     raised: Mapping[int, tuple[str, ...]]
+    settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

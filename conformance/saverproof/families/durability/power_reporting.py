@@ -123,7 +123,9 @@ def _failing(step: str, failed: FailedSync, *, returned: bool) -> Iterator[str]:
 
 
 def _summary(power: Power, contract: str, flaw: WrongImage) -> str:
-    setting = "; ".join(power.settings)
+    setting = "; ".join(flaw.failed.settings if flaw.failed is not None else ()) or "; ".join(
+        power.settings
+    )
     disks = power.disks if flaw.failed is None else power.failing
     after = "a power cut" if flaw.failed is None else "a sync that failed once and a power cut"
     if contract == KEEPS:
