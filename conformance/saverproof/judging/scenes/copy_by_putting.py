@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import deletion
 from saverproof.judging import facts
-from saverproof.judging.answers import field, part, shown_id
+from saverproof.judging.answers import field, is_mapping, part
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.listing_answer import ask
@@ -37,6 +36,8 @@ from saverproof.scripts.writer import ScriptWriter
 
 _COPY = Fact("copy", "a checkpoint of the copy is not like its source")
 _ALL = "each checkpoint, and its writes, to be put"
+_OF_A_WRITE = 3
+"""A pending write is its task, its channel and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,13 @@ class CopyByPutting(Scene):
     def play(self, context: Context) -> None:
         context.last_change = self
         model = context.model
-        found = ask(context, ListTuples(self.source))
-        if found.error is not None or {*found.addresses} != {
-            *model.listing(ListTuples(self.source))
-        }:
+        listed = ListTuples(self.source)
+        found = ask(context, listed)
+        if (
+            found.error is not None
+            or {*found.addresses} != {*model.listing(listed)}
+            or any(_parts(item) is None for _, item in found.items)
+        ):
             # What is wrong with the listing is told where listings are judged.
             context.note_blind(_COPY)
             return
@@ -94,15 +98,16 @@ class CopyByPutting(Scene):
         shown = context.attempt(lambda: context.reader.get_tuple(_at(context, copy)))
         if isinstance(shown, Raised):
             log.differ(facts.RAISED, copy, "the copy", shown)
-        elif shown_id(shown) is None:
+            return
+        expected, observed = _parts(item), _parts(shown)
+        if expected is None or observed is None:
             log.differ(facts.MISSING, copy, "the copy", shown)
-        else:
-            for name, part_of in _PARTS.items():
-                expected, observed = part_of(item), part_of(shown)
-                if same(expected, observed):
-                    context.facts.agree(self.about)
-                else:
-                    log.differ(_COPY, copy, expected, observed, detail=name)
+            return
+        for name, of_source in expected.items():
+            if same(of_source, observed[name]):
+                context.facts.agree(self.about)
+            else:
+                log.differ(_COPY, copy, of_source, observed[name], detail=name)
 
     def write(self, writer: ScriptWriter) -> None:
         writer.say(*self._lines(writer))
@@ -154,7 +159,7 @@ def _put_again(driver: ApiDriver, thread: str, namespace: str, item: Any) -> Non
     config: dict[str, Any] = {"thread_id": thread, "checkpoint_ns": namespace}
     if parent is not None:
         config["checkpoint_id"] = parent
-    versions = item.checkpoint["channel_versions"]
+    versions = item.checkpoint.get("channel_versions", {})
     metadata = dict(item.metadata)
     if "thread_id" in metadata:
         metadata["thread_id"] = thread
@@ -172,23 +177,26 @@ def _at(context: Context, address: Address) -> Any:
     return address_config(context.real(thread), namespace, number)
 
 
-def _by_task(item: Any) -> list[Any]:
-    """Return the pending writes, those of a task in their order: a copy has no paths of tasks."""
-    return sorted(map(tuple, field(item, "pending_writes") or ()), key=lambda write: write[0])
+def _parts(item: Any) -> dict[str, Any] | None:
+    """Return what a checkpoint and its copy have in common, part by part; None if it is no tuple of
+    a checkpoint, its metadata and its writes.
+
+    The writes of a task are in their order, and tasks in that of their ids: a copy has no paths.
+    """
+    shown, metadata = field(item, "checkpoint"), field(item, "metadata")
+    writes = field(item, "pending_writes") or []
+    if not (is_mapping(shown) and is_mapping(metadata) and isinstance(writes, list | tuple)):
+        return None
+    if not all(isinstance(write, tuple) and len(write) == _OF_A_WRITE for write in writes):
+        return None
+    return {
+        "parent": part(field(item, "parent_config"), "checkpoint_id"),
+        "checkpoint": dict(shown),
+        "metadata": {key: value for key, value in metadata.items() if key != "thread_id"},
+        "pending writes": sorted(writes, key=lambda write: str(write[0])),
+    }
 
 
-def _metadata(item: Any) -> dict[str, Any]:
-    found = field(item, "metadata") or {}
-    return {key: value for key, value in found.items() if key != "thread_id"}
-
-
-_PARTS: Mapping[str, Callable[[Any], Any]] = {
-    "parent": lambda item: part(field(item, "parent_config"), "checkpoint_id"),
-    "checkpoint": lambda item: dict(field(item, "checkpoint")),
-    "metadata": _metadata,
-    "pending writes": _by_task,
-}
-"""What a checkpoint and its copy have in common, part by part."""
 _SOURCES = {
     "parent": "address(found.parent_config)[2]",
     "checkpoint": "found.checkpoint",
@@ -199,8 +207,9 @@ _SOURCES = {
 _COPIED: Program = (
     *(checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2), checkpoint(THREAD, 2, 1)),
     replace(checkpoint(THREAD, 3, 2), changes=(("count", Value("integer", 3)),)),
+    checkpoint(THREAD, 5, 1),
     *(batch(THREAD, 3, 1, 2), batch(THREAD, 3, 2, 1), batch(THREAD, 3, 0, 0, ("__resume__", 1))),
-    *(checkpoint(THREAD, 4, 1, "child"), batch(THREAD, 4, 1, 1, namespace="child")),
+    *(checkpoint(THREAD, 4, namespace="child"), batch(THREAD, 4, 1, 1, namespace="child")),
     CopyByPutting(THREAD, NEW),
 )
 COPIES_BY_PUTTING: tuple[Program, ...] = (_COPIED, versions_by_server(*_COPIED))
