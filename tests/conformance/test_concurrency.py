@@ -1,6 +1,6 @@
 """Savers that many use at once: right ones hold, and known ones are told as what they are.
 
-By night, official savers; by day, wrong ones of the self-test block in the same way.
+By night, more of them, and through the other API.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("sp_")]
 
 
-@pytest.mark.nightly
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("where", "api", "blocked"),

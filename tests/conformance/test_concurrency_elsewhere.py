@@ -1,6 +1,6 @@
 """Graphs that go on while another process tidies up, on the same store.
 
-By night through the other API as well, and scripts: by day, other tests run them.
+By night through the other API as well.
 """
 
 from __future__ import annotations
@@ -240,7 +240,6 @@ def test_a_finding_is_played_again(tmp_path: Path) -> None:
     assert again("older_moment") is Status.FIXED
 
 
-@pytest.mark.nightly
 @pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("kind", "name", "api"),

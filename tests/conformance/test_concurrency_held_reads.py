@@ -1,6 +1,6 @@
 """Reads of files, and copies, are held while another process changes what they read.
 
-By day a copy is replayed; reads are replayed, and held through the other API, by night.
+By night, reads are held through the other API as well.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ def test_one_moment_is_whole_wherever_a_read_is_held(
     assert outcome.checked[TORN] > few.checked[TORN] + 9 * HELD.reads
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("attribute", ["read_under_its_own_lock", "file_read_twice"])
 def test_what_only_a_held_read_shows_is_replayed(
     attribute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

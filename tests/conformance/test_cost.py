@@ -60,7 +60,6 @@ def without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- right savers, and known ones ---------------------------------------------------------
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("where", "api"), [(here("paged"), "sync"), (SQLITE, "sync"), (SQLITE, "async")]
 )

@@ -282,7 +282,6 @@ def test_what_nobody_knows_is_predicted_by_nothing(loop: EventLoop, tmp_path: Pa
     assert diagnosis.compare(run).left == run.breaches
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("family", ["upsert", "ordering", "pending-writes"])
 def test_of_two_flaws_neither_is_held_nor_dropped(family: str, tmp_path: Path) -> None:
     outcome = outcome_of(both(*TWO), family, tmp_path)
@@ -302,7 +301,6 @@ def test_a_flaw_that_nobody_knows_is_told_all_the_same(tmp_path: Path) -> None:
     assert pending_writes.COMPLETE.id in told
 
 
-@pytest.mark.nightly
 def test_what_is_proved_is_predicted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searches: list[ProgramSearch] = []
     runs: list[ProgramRun] = []

@@ -102,7 +102,6 @@ def assert_rightly_blamed(wrong: Any, outcome: Outcome) -> None:
         assert refused is (wrong is graph_savers.Fails)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_call_that_only_a_subgraph_was_refused_is_named(api: str, tmp_path: Path) -> None:
     def observed(kind: Any) -> str:

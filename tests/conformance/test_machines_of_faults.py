@@ -1,7 +1,6 @@
 """What an author adds to the machine of faults: searched, made short and told like all else.
 
-By day a rule that is failed, an invariant by Hypothesis, and kills of a right saver; by night, the
-rest, and scripts: by day, one of the documentation is run.
+By night, rules and invariants by the other driver as well.
 """
 
 from __future__ import annotations
@@ -140,7 +139,6 @@ def test_an_invariant_is_asked_after_every_step(driver: Driver) -> None:
     assert "were counted" in text
 
 
-@pytest.mark.nightly
 def test_a_kill_inside_a_call_shows_what_is_stored_in_parts() -> None:
     only: dict[str, Any] = {"contracts": frozenset({"durability/in-flight-atomic"})}
     # A program ends with the first flaw that it shows.
@@ -169,7 +167,6 @@ MIRRORED = OwnStep("mirror", "faulty/mirror", arguments={"number": 100})
 COUNTED = OwnStep("count", "counted/count", arguments={"number": 4})
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("machine", "given"),
     [

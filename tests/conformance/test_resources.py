@@ -412,6 +412,15 @@ def test_turns_that_cancelled_reads_take_are_missed(
     assert found.reproducer
 
 
+def test_a_weak_reference_that_is_dead_is_no_object() -> None:
+    named = [NamedLock() for _ in range(100)]
+    kept = [weakref.ref(one) for one in named]
+    assert sum(one in kept for one in holdings.objects() if isinstance(one, weakref.ref)) == 100
+    named.clear()
+    assert not any(isinstance(one, weakref.ref) and one() is None for one in holdings.objects())
+    assert len(kept) == 100
+
+
 def test_nothing_is_held_where_descriptors_cannot_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

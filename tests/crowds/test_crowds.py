@@ -110,7 +110,6 @@ def test_what_is_never_shown_stays_hidden() -> None:
     assert "may hide" in found.reasons["identity/parent"]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     [

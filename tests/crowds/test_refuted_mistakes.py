@@ -97,7 +97,6 @@ class FirstOfABatchAndBackwards(WritesOfTwoTasksBackwards, ReturnsInTheLoop): ..
 class IndexFromEnumerateAndBackwards(WritesOfTwoTasksBackwards, IndexFromEnumerate): ...
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("saver", "contract"),
     [

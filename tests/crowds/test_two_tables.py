@@ -257,7 +257,6 @@ REGULAR = "upsert/regular-write-first-wins"
 MIXED = "upsert/special-write-last-wins-mixed"
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("saver", "breaks", "family"),
     [
