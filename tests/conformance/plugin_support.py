@@ -273,6 +273,10 @@ never_closes = opener(_never_closes, durable=False)
 never_closes_on_its_loop = target(durable=False)(asynccontextmanager(_never_closes_on_its_loop))
 broken = opener(_broken, durable=False)
 leaves, bare = opener(_leaves), opener(_bare)
+nameless, unfinished, no_python = (
+    opener(_driver, durable=False, opening=text)
+    for text in ("Nowhere(path)", "import os; x = os.sep", "Nowhere(path")
+)
 without_errors = ClassDriver("json", ("json",), "json", {"json:JSONDecoder.decode": "execute"})
 driver = opener(_driver, durable=False, drivers=[without_errors])
 

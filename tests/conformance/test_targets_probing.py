@@ -93,6 +93,9 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         ("bad:none", r"yielded None, expected a saver \(put and get_tuple"),
         ("bad:dictionary", "yielded a dict, expected a saver"),
         ("bad:broken", "put raised LookupError: no such table; .*expected it to store a first"),
+        ("bad:nameless", "by its text `opening`, opening raised NameError: name 'Nowhere' is not"),
+        ("bad:unfinished", r"opening ends with 'x = os.sep'; expected statements and, at their"),
+        ("bad:no_python", r"opening is no Python: '\(' was never closed .*; expected statements"),
         ("bad:exits", r"ended itself with status 3 while opening the saver \(could not go on\)"),
         ("bad:crashes", r"the process died: SIGSEGV while opening the saver \(.*bad.py.*_crashes"),
         (

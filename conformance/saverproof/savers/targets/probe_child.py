@@ -23,6 +23,7 @@ from saverproof.savers.targets.event_loop import EventLoop, Loop
 from saverproof.savers.targets.frames import place, shown
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.opening import fresh_workspace, opened, opened_in_stages
+from saverproof.savers.targets.opening_text import EXPECTED, function_of
 from saverproof.savers.targets.probe_absent import absent_capabilities, apis_of
 from saverproof.savers.targets.probe_separation import what_is_shared
 from saverproof.savers.targets.reference import TargetRef
@@ -139,6 +140,7 @@ def _facts(work: Survey, folder: Path) -> Facts:
             alone = _alone(work, workspace, writer) if target.durable and gives_back else None
         if target.durable and gives_back:
             _reopen(work, workspace, writer)
+        _open_by_text(work, workspace)
     if alone is not None or not target.durable:
         absent.setdefault("many_processes", alone or "the target is not durable")
     distribution = distribution_of(kind)
@@ -170,6 +172,27 @@ def _server_version(target: Target) -> dict[str, str]:
         return {}
     kept = announced()[Need.of(target.server).key]
     return {f"{target.server.title} (server)": kept.version}
+
+
+def _open_by_text(work: Survey, workspace: Workspace) -> None:
+    """Open the saver as scripts do, by the target's own text if it has one.
+
+    Raises:
+        TargetError: the text does not open it. No script could show anything.
+    """
+    target = work.target
+    if target.opening is None:
+        return
+    work.stage("opening the saver by the text for scripts")
+    by_text = dataclasses.replace(target, open=function_of(target.opening, target.name))
+    try:
+        with opened(by_text, workspace, work.loop):
+            pass
+    except OpeningError as error:
+        text = error.message.removeprefix(f"target {target.name!r}: ")
+        raise TargetError(
+            f"target {target.name!r}: by its text `opening`, {text}; {EXPECTED}"
+        ) from None
 
 
 def _reopen(work: Survey, workspace: Workspace, api: str) -> None:
