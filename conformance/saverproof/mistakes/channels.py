@@ -272,13 +272,13 @@ class VersionsInAnIntegerColumn(NumbersOfItsOwn):
         return {**fields, "channel_versions": {c: int(v) for c, v in versions.items()}}
 
 
-@mistake(CALLERS, "a column for numbers: text that looks like a number comes back as one")
-class VersionsAsFloats(NumbersOfItsOwn):
+@mistake(CALLERS, "the number before the dot is what is stored of a version")
+class VersionsKeptAsCounts(NumbersOfItsOwn):
     def _fields(self, checkpoint: Checkpoint) -> dict[str, Any]:
         fields = super()._fields(checkpoint)
         versions = checkpoint["channel_versions"]
-        numbers = {c: float(v) if isinstance(v, str) else v for c, v in versions.items()}
-        return {**fields, "channel_versions": numbers}
+        counts = {c: int(str(v).split(".")[0]) for c, v in versions.items()}
+        return {**fields, "channel_versions": counts}
 
 
 @mistake(CALLERS, "values are keyed by the number before the dot, which forks share")

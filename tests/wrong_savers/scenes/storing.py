@@ -238,7 +238,7 @@ def a_dropped_channel(p: Probe) -> Any:
 @scene("channels/versions-of-callers")
 def versions_of_the_caller(p: Probe) -> Any:
     """Two forks of a checkpoint, with versions that the saver has not made."""
-    one, fork, other = (f"{'0' * 31}{tail}" for tail in ("1.25", "2.75", "2.5"))
+    one, fork, other = (f"{'0' * 31}{tail}" for tail in ("1.0.25", "2.0.75", "2.0.5"))
     for number, parent, x in ((1, None, one), (2, 1, fork), (3, 1, other)):
         values, versions = {"x": number, "y": [1]}, {"x": x, "y": one}
         checkpoint, _ = p.checkpoint(

@@ -68,9 +68,10 @@ class CopyByPutting(Scene):
         model = context.model
         listed = ListTuples(self.source)
         found = ask(context, listed)
+        stored = model.listing(listed)
         if (
             found.error is not None
-            or {*found.addresses} != {*model.listing(listed)}
+            or not {*found.addresses} <= {*stored}
             or any(_parts(item) is None for _, item in found.items)
         ):
             # What is wrong with the listing is told where listings are judged.
@@ -78,14 +79,19 @@ class CopyByPutting(Scene):
             return
         items = sorted(found.items, key=lambda item: item[0][2])
         put = context.attempt(lambda: self._put(context, items))
+        # What the listing leaves out is not copied, but it is of the thread.
+        sources = {address: _read(context, address) for address in stored} | dict(items)
         model.copy_thread(self.source, self.target)
-        for address, _ in items:
+        for address in stored:
             model.leave_alone((self.target, *address[1:]))
         if isinstance(put, Raised):
             context.facts.by(self).differ(facts.RAISED, None, _ALL, put)
             return
-        for address, item in items:
-            self._compare(context, address, item)
+        for address, item in sources.items():
+            if _parts(item) is None:
+                context.note_blind(_COPY)
+            else:
+                self._compare(context, address, item)
         check_store(context)
 
     def _put(self, context: Context, items: list[tuple[Address, Any]]) -> None:
@@ -95,7 +101,7 @@ class CopyByPutting(Scene):
 
     def _compare(self, context: Context, address: Address, item: Any) -> None:
         copy, log = (self.target, *address[1:]), context.facts.by(self)
-        shown = context.attempt(lambda: context.reader.get_tuple(_at(context, copy)))
+        shown = _read(context, copy)
         if isinstance(shown, Raised):
             log.differ(facts.RAISED, copy, "the copy", shown)
             return
@@ -172,9 +178,10 @@ def _put_again(driver: ApiDriver, thread: str, namespace: str, item: Any) -> Non
         driver.put_writes(PutWritesCall(at, writes, task, ""))
 
 
-def _at(context: Context, address: Address) -> Any:
+def _read(context: Context, address: Address) -> Any:
     thread, namespace, number = address
-    return address_config(context.real(thread), namespace, number)
+    at = address_config(context.real(thread), namespace, number)
+    return context.attempt(lambda: context.reader.get_tuple(at))
 
 
 def _parts(item: Any) -> dict[str, Any] | None:
