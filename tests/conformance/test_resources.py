@@ -5,9 +5,7 @@ By day of what most kinds of work and of things leave; the rest, and other right
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
-import itertools
 import re
 import threading
 import weakref
@@ -16,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
@@ -39,7 +37,6 @@ from saverproof.families.resources.measuring import ResourceMeasurement
 from saverproof.families.resources.scripts import likeliest, script
 from saverproof.families.resources.work import (
     Cancellations,
-    CancelledGets,
     CancelledHistories,
     CancelledWrites,
     Copies,
@@ -143,31 +140,6 @@ class Raising(SqliteReference):
         raise RuntimeError("out of order")
 
 
-class LosesOneConnection(SqliteReference):
-    """Loses a connection at one of its first reads, once in the life of the process."""
-
-    reads: ClassVar[Iterator[int]]
-
-    def get_tuple(self, config: Any) -> Any:
-        if next(self.reads) == 25:
-            raise ConnectionError("the server was started again")
-        return super().get_tuple(config)
-
-
-class LosesTurns(SqliteReference):
-    """Never gives back the turn of a read that was cancelled, and has thirty."""
-
-    lost = 0
-
-    async def aget_tuple(self, config: Any) -> Any:
-        if self.lost == 30:
-            raise TimeoutError("no turn is free")
-        self.lost += 1
-        await asyncio.sleep(0)
-        self.lost -= 1
-        return self.get_tuple(config)
-
-
 SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
@@ -177,8 +149,6 @@ SAVERS = SimpleNamespace(
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
-    loses_turns=target(name="loses-turns")(opener(LosesTurns)),
-    loses_one_connection=target(name="loses-one-connection")(opener(LosesOneConnection)),
 )
 
 
@@ -390,26 +360,6 @@ def test_nothing_is_known_of_a_saver_that_raises(
     monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets])
     outcome = judged(here("raising"), tmp_path)
     assert outcome.unknown[FLAT] == "get_tuple, repeated: RuntimeError: out of order"
-
-
-def test_what_raises_by_chance_is_no_exhaustion(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets])
-    LosesOneConnection.reads = itertools.count()
-    outcome = judged(here("loses-one-connection"), tmp_path)
-    assert not outcome.findings
-    assert outcome.unknown[FLAT].startswith("get_tuple, repeated: ConnectionError")
-
-
-def test_turns_that_cancelled_reads_take_are_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [CancelledGets])
-    (found,) = judged(here("loses-turns"), tmp_path, "async").findings
-    assert "get_tuple, cancelled" in found.summary
-    assert "TimeoutError: no turn is free" in found.summary
-    assert found.reproducer
 
 
 def test_a_weak_reference_that_is_dead_is_no_object() -> None:
