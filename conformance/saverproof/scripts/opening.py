@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from saverproof.savers.targets.opening_text import parts_of
 from saverproof.savers.targets.target import Target
 from saverproof.savers.workspace import Workspace
 from saverproof.scripts.formatting import indented
@@ -116,12 +117,9 @@ def _dsn(server: str) -> str:
 
 def _by_text(text: str, server: ServerKind | None) -> Opening | None:
     """Return the opening in a target's own text: statements, and at the end an expression."""
-    source = inspect.cleandoc(text)
     try:
-        *statements, last = ast.parse(source).body
-    except (SyntaxError, ValueError):
-        return None
-    if not isinstance(last, ast.Expr):
+        statements, last = parts_of(text)
+    except ValueError:
         return None
     imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
     kind = ""

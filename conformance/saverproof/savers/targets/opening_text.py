@@ -13,6 +13,21 @@ from saverproof.savers.workspace import Workspace
 EXPECTED = "expected statements and, at their end, an expression that gives a context manager"
 
 
+def parts_of(text: str) -> tuple[list[ast.stmt], ast.Expr]:
+    """Return the statements of an opening text, and the expression at its end.
+
+    Raises:
+        ValueError: the text is no Python, or does not end with an expression.
+    """
+    try:
+        *statements, last = ast.parse(inspect.cleandoc(text)).body
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(f"is no Python: {error}") from None
+    if not isinstance(last, ast.Expr):
+        raise ValueError(f"ends with {ast.unparse(last).splitlines()[0]!r:.60}")
+    return statements, last
+
+
 def function_of(text: str, name: str) -> Callable[[Workspace], Any]:
     """Return what an opening text does as a function of the workspace; ``name`` is the target's.
 
@@ -20,12 +35,9 @@ def function_of(text: str, name: str) -> Callable[[Workspace], Any]:
         TargetError: the text is no Python, or does not end with an expression.
     """
     try:
-        *statements, last = ast.parse(inspect.cleandoc(text)).body
-    except (SyntaxError, ValueError) as error:
-        raise TargetError(f"target {name!r}: opening is no Python: {error}; {EXPECTED}") from None
-    if not isinstance(last, ast.Expr):
-        found = ast.unparse(last).splitlines()[0]
-        raise TargetError(f"target {name!r}: opening ends with {found!r:.60}; {EXPECTED}")
+        statements, last = parts_of(text)
+    except ValueError as error:
+        raise TargetError(f"target {name!r}: opening {error}; {EXPECTED}") from None
     before = compile(ast.Module(statements, []), "<opening>", "exec")
     value = compile(ast.Expression(last.value), "<opening>", "eval")
 
