@@ -46,14 +46,29 @@ COLUMNS = (
 )
 """The columns, those first whose breach loses work."""
 
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that LangGraph's Agent Server asks of a saver, and the contracts of it."""
+
+    title: str
+    contracts: tuple[str, ...]
+    putting: tuple[str, ...] = ()
+    """The contracts of what the server puts in place of it, where a saver lacks the method."""
+
+
 _SERVER = (
-    ("delete a thread", ("deletion/thread-all", "deletion/no-ghosts")),
-    ("roll a run back", ("deletion/runs",)),
-    ("prune by age", ("deletion/prune-latest", "deletion/prune-drops-older")),
-    ("copy a thread", ("deletion/copy-complete", "deletion/copy-independent")),
-    ("delta channels", ("delta-history/matches-walk", "deletion/prune-keeps-delta-chain")),
+    Task("versions that the server makes", ("channels/versions-of-callers",)),
+    Task("delete a thread", ("deletion/thread-all", "deletion/no-ghosts")),
+    Task("roll a run back", ("deletion/runs",)),
+    Task("prune by age", ("deletion/prune-latest",)),
+    Task(
+        "copy a thread",
+        ("deletion/copy-complete", "deletion/copy-independent"),
+        putting=("deletion/copy-by-putting",),
+    ),
+    Task("delta channels", ("delta-history/matches-walk", "deletion/prune-keeps-delta-chain")),
 )
-"""What LangGraph's Agent Server asks of a saver, and the contracts of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +138,44 @@ class Saver:
         """Return what is known about the musts of some families."""
         return self._cell(lambda name: name.split("/")[0] in set(families))
 
-    def server_cell(self, names: tuple[str, ...]) -> Cell:
-        """Return what is known about some contracts."""
-        return self._cell(lambda name: name in names)
+    def server_mark(self, names: tuple[str, ...]) -> str:
+        """Say in a word whether what some contracts are about works."""
+        cell = self._cell(lambda name: name in names, ("must", "should"))
+        if cell.broken:
+            return "**breaks**"
+        if cell.disputed:
+            return "disputed"
+        # A result that is older than a contract says nothing of it.
+        if cell.undecided or not self._told.issuperset(names):
+            return "not judged"
+        return "works" if cell.held else "absent"
 
-    def _cell(self, asked: Any) -> Cell:
-        broken = [one["id"] for one in self._musts() if asked(one["id"])]
-        others = self.result["others"]["must"]
+    @property
+    def _told(self) -> set[str]:
+        """The contracts that the result says anything of."""
+        verdicts = [each for level in self.result["others"].values() for each in level.values()]
+        return {one["id"] for one in self.result["broken"]}.union(*verdicts)
+
+    def _cell(self, asked: Any, levels: tuple[str, ...] = ("must",)) -> Cell:
+        broken = [
+            one["id"]
+            for one in self.result["broken"]
+            if one["level"] in levels and asked(one["id"])
+        ]
+        others = [self.result["others"].get(level, {}) for level in levels]
         return Cell(
             broken=tuple(one for one in broken if one not in self._disputed),
             disputed=tuple(one for one in broken if one in self._disputed),
             undecided=tuple(
                 name
                 for verdict in ("unknown", "not-exercised")
-                for name in others.get(verdict, ())
+                for verdicts in others
+                for name in verdicts.get(verdict, ())
                 if asked(name) and not name.startswith("upgrade/")
             ),
-            held=tuple(name for name in others.get("held", ()) if asked(name)),
+            held=tuple(
+                name for verdicts in others for name in verdicts.get("held", ()) if asked(name)
+            ),
         )
 
     def _musts(self) -> Iterator[dict[str, Any]]:
@@ -172,9 +208,10 @@ class Saver:
         return [f"{one} ({families.count(one)})" for one in dict.fromkeys(families)]
 
     @property
-    def advice(self) -> list[str]:
-        """The contracts of level should that are broken."""
-        return [one["id"] for one in self.result["broken"] if one["level"] == "should"]
+    def advice(self) -> list[tuple[str, str]]:
+        """The contracts of level should that are broken, with what was read, if anything was."""
+        shoulds = [one["id"] for one in self.result["broken"] if one["level"] == "should"]
+        return [(name, self._read(name)) for name in shoulds]
 
     @property
     def findings(self) -> list[Finding]:
@@ -185,11 +222,6 @@ class Saver:
 
     def _finding(self, one: dict[str, Any]) -> Finding:
         known = contract(one["id"])
-        read = [
-            each.where
-            for each in readings()
-            if each.name == self.release.name and each.contract == one["id"]
-        ]
         return Finding(
             id=one["id"],
             seen=plain(one["seen"]),
@@ -199,8 +231,14 @@ class Saver:
             shown=_shown(one.get("script", "unknown")),
             matters=linked(known.matters),
             fix=linked(known.fix),
-            read=prose(read[0]) if read else "",
+            read=self._read(one["id"]),
         )
+
+    def _read(self, name: str) -> str:
+        """Return what was read in the saver's source about a contract, or nothing."""
+        about = (self.release.name, name)
+        read = [each.where for each in readings() if (each.name, each.contract) == about]
+        return prose(read[0]) if read else ""
 
     def breaks_unlike(self, other: Saver) -> list[Finding]:
         """Return the broken musts of this release that another release was seen to keep."""
@@ -220,16 +258,11 @@ class Saver:
     def server(self) -> list[str]:
         """The cells of the table on LangGraph's Agent Server."""
         marks = []
-        for _, names in _SERVER:
-            cell = self.server_cell(names)
-            if cell.broken:
-                marks.append("**breaks**")
-            elif cell.disputed:
-                marks.append("disputed")
-            elif cell.held and not cell.undecided:
-                marks.append("works")
-            else:
-                marks.append("not judged" if cell.undecided else "absent")
+        for task in _SERVER:
+            mark = self.server_mark(task.contracts)
+            if mark == "absent" and task.putting:
+                mark = f"by putting: {self.server_mark(task.putting)}"
+            marks.append(mark)
         return marks
 
 
@@ -334,7 +367,7 @@ def page() -> str:
         columns=COLUMNS,
         savers=found,
         newest=newest(found),
-        server=[title for title, _ in _SERVER],
+        server=[task.title for task in _SERVER],
         most=most_broken(found),
         broken=broken,
         shown=shown,
