@@ -155,7 +155,7 @@ def _judged(
         _contract(contract, saver, items, unreported, versions, hides=contract["id"] in hiding)
         for contract in saver["contracts"]
     ]
-    verdicts = _verdicts(contracts)
+    verdicts = _verdicts(contracts) | _seen_beside(items, contracts)
     asked = {one["id"] for one in saver["contracts"] if one.get("selected", True)} | hiding
     open_ = unsettled(items, verdicts, asked)
     contracts = [with_unsettled(one, open_.get(one["id"]), lenient=lenient) for one in contracts]
@@ -276,6 +276,19 @@ def _handed(items: Iterable[Event], contract: str) -> Iterator[tuple[Event, Even
 
 def _length(finding: Event) -> int:
     return len(finding.get("steps", ()))
+
+
+def _seen_beside(items: Iterable[Event], contracts: Iterable[Event]) -> dict[str, str]:
+    """Return the contracts that the run is not about and that items saw broken, as violated.
+
+    They have no verdict of their own, and settle what other items left open all the same.
+    """
+    handed = {one["contract"] for item in items for one in item.get("handed", ())}
+    return {
+        one["id"]: "violated"
+        for one in contracts
+        if one["id"] in handed and not one["selected"] and not one["violations"]
+    }
 
 
 def _beside(

@@ -88,7 +88,8 @@ def _whole(one: Data, other: Data) -> dict[str, Any]:
 def _saver(one: Data, other: Data) -> dict[str, Any]:
     there = {contract["id"]: contract for contract in other["contracts"]}
     contracts = [_contract(contract, there[contract["id"]]) for contract in one["contracts"]]
-    contracts = _settled(_with_what_was_seen_beside(contracts, (one, other)))
+    left = [seen for part in (one, other) for seen in part.get("beside", ())]
+    contracts = _settled(_with_what_was_seen_beside(contracts, (one, other)), left)
     sections = {
         name: merge([part[name] for part in (one, other) if name in part])
         for name, merge in _SECTIONS.items()
@@ -97,7 +98,6 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
     timing = {name: round(one["timing"][name] + other["timing"][name], 3) for name in one["timing"]}
     differences = [part["differences"] for part in (one, other) if "differences" in part]
     asked = {contract["id"] for contract in contracts if _was_judged(contract)}
-    left = [seen for part in (one, other) for seen in part.get("beside", ())]
     beside = [seen for seen in left if seen["contract"] not in asked]
     return {
         **{name: value for name, value in one.items() if name != "beside"},
@@ -106,7 +106,7 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
         "contracts": contracts,
         "causes": causes(contracts),
         **sections,
-        **({"differences": _added(differences, contracts)} if differences else {}),
+        **({"differences": _added(differences, contracts, left)} if differences else {}),
         **{
             name: [*one.get(name, ()), *other.get(name, ())]
             for name in ("budget", "stale")
@@ -116,9 +116,11 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
     }
 
 
-def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, Any]:
+def _added(
+    differences: Sequence[Data], contracts: Iterable[Data], beside: Iterable[Data]
+) -> dict[str, Any]:
     """Return the sums of all parts. A finding of one part explains what another part left open."""
-    verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
+    verdicts = _verdicts(contracts, beside)
     counts = {name: sum(part[name] for part in differences) for name in _COUNTED}
     unsettled: dict[str, int] = {}
     for part in differences:
@@ -183,9 +185,15 @@ def _with_what_was_seen_beside(contracts: Sequence[Data], parts: Sequence[Data])
     ]
 
 
-def _settled(contracts: Sequence[Data]) -> list[Data]:
-    """Return the contracts without what the verdict of another part settles."""
+def _verdicts(contracts: Iterable[Data], beside: Iterable[Data]) -> dict[str, str]:
+    """Return the verdicts of contracts, those as violated that some part saw broken beside."""
     verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
+    return verdicts | {seen["contract"]: "violated" for seen in beside}
+
+
+def _settled(contracts: Sequence[Data], beside: Iterable[Data]) -> list[Data]:
+    """Return the contracts without what the findings of another part settle."""
+    verdicts = _verdicts(contracts, beside)
     return [
         without_unsettled(one)
         if one.get("unsettled") and settles(one["unsettled"], verdicts)

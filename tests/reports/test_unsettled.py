@@ -186,6 +186,17 @@ def test_what_is_handed_on_settles_what_is_in_question() -> None:
     assert failing(judged(told)) == []
 
 
+def test_what_was_seen_beside_settles_what_another_family_left_open() -> None:
+    items: Any = {"upsert": elsewhere(SORTED, PAGES), "filter": {"handed": [finding(SORTED)]}}
+    whole = judged(events(families=items, **items))
+    assert [one["contract"] for one in whole["beside"]] == [SORTED]
+    parts = [report_of(events(families=[name], **items)) for name in items]
+    for together in (merged(parts), merged(parts[::-1])):
+        assert together["savers"][0]["contracts"] == whole["contracts"]
+        assert together["savers"][0]["differences"] == whole["differences"]
+    assert failing(whole) == []
+
+
 def test_parts_of_a_run_agree_with_the_whole() -> None:
     items: Any = {
         "upsert": {
