@@ -21,6 +21,7 @@ from tests.reference.sqlite import SqliteReference
 
 from saverproof.families.atomicity import bench, worker
 from saverproof.families.atomicity.counting import counting_places
+from saverproof.savers.targets.event_loop import Loop
 
 
 class NeverReleasing(Database):
@@ -150,6 +151,30 @@ def test_a_call_that_comes_back_after_it_was_given_up_disturbs_no_other_trial(
     ComingBack.gate.set()
     assert found(outcome) == {"usable-after"}
     assert heard == []
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_call_that_comes_back_does_not_use_the_loop_of_the_next_trial(
+    api: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would meet the next trial there, and an event loop runs one call at a time."""
+    monkeypatch.setattr(bench, "Worker", lambda *_: worker.Worker(0.5))
+    caller, gate = bench.CallerThread(api), threading.Event()
+    first, seen = caller.loop, list[Loop]()
+
+    def come_back() -> None:
+        gate.wait()
+        seen.append(caller.loop)
+
+    given_up = caller.worker
+    with pytest.raises(worker.HungError):
+        given_up.run(come_back)
+    caller.renew()
+    gate.set()
+    given_up.thread.join()
+    assert seen == [first]
+    assert caller.worker.run(lambda: caller.loop) is caller.loop is not first
+    caller.close()
 
 
 def test_nothing_is_counted_for_a_worker_that_was_given_up() -> None:

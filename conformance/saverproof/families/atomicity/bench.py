@@ -44,15 +44,27 @@ class CallerThread:
     def __init__(self, api: str) -> None:
         self._api = api
         self._files: FailingFiles | None = None
-        self._given_up: list[Worker] = []
-        self.loop, self._worker = loop_for(api), Worker()
+        self._given_up: list[tuple[Worker, Loop]] = []
+        self._loop, self._worker = loop_for(api), Worker()
 
     @property
     def worker(self) -> Worker:
         """Return the worker in use. On the thread of a worker that was given up, return that old
         worker, so that the work there ends and disturbs nobody.
         """
-        return next((given_up for given_up in self._given_up if given_up.is_here), self._worker)
+        return self._here[0]
+
+    @property
+    def loop(self) -> Loop:
+        """Return the saver's event loop in use. On the thread of a worker that was given up, return
+        that worker's loop: on the one in use, its saver would get in the way of the next trial.
+        """
+        return self._here[1]
+
+    @property
+    def _here(self) -> tuple[Worker, Loop]:
+        used = (self._worker, self._loop)
+        return next((given_up for given_up in self._given_up if given_up[0].is_here), used)
 
     def hold(self, files: FailingFiles) -> None:
         """Go on with a new thread and loop. Their system calls are held, and those of all threads
@@ -64,7 +76,7 @@ class CallerThread:
 
     def start(self, *patience_s: float) -> None:
         """Start a new thread and a new loop."""
-        self.loop, self._worker = loop_for(self._api), Worker(*patience_s)
+        self._loop, self._worker = loop_for(self._api), Worker(*patience_s)
         if self._files is not None:
             self._worker.run(self._files.cover)
 
@@ -108,7 +120,7 @@ class CallerThread:
     def renew(self) -> None:
         """Go on with a new thread and loop: the saver hangs in those in use."""
         patience_s = self.worker.patience_s
-        self._given_up.append(self._worker)
+        self._given_up.append((self._worker, self._loop))
         self._worker.close()
         _stop(self.loop)
         self.start(patience_s)
