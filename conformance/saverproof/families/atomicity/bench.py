@@ -35,6 +35,8 @@ from saverproof_faults.servers import serving_apart
 from saverproof_faults.syscalls import SystemCall, available
 
 T = TypeVar("T")
+_LINGERS_S = 0.5
+"""Several times what a service takes for one request, which is seldom over 0.1 s."""
 OF_SERVERS = frozenset({*SERVER_FAULTS, *OUTAGES})
 
 
@@ -157,6 +159,8 @@ class FaultBench:
     seconds: float = 0.0
     passed: set[str] = field(default_factory=set)
     """The sorts of places that calls of the saver have passed."""
+    lingering_s: float = 0.0
+    """Seconds to wait after a cancelled call, beyond the work that can be seen (see ``linger``)."""
 
     @classmethod
     @contextmanager
@@ -228,6 +232,20 @@ class FaultBench:
             # A trial that was given up must not heal what the next one has armed.
             if not worker.abandoned:
                 self.injector.heal()
+
+    def linger(self) -> bool:
+        """Wait from now on after each cancelled call, for a service elsewhere to end what it was
+        sent before its caller was gone. Return whether that is new.
+
+        Nothing here tells that such a service is still at work, and most savers have none: so this
+        begins where a trial has gone wrong without it.
+        """
+        new, self.lingering_s = not self.lingering_s, _LINGERS_S
+        return new
+
+    def hurry(self) -> None:
+        """Wait no more than for work that can be seen."""
+        self.lingering_s = 0.0
 
     def storage(self, plan: Plan) -> FailingStorage:
         """Return the layer below the saver that can carry out this plan."""

@@ -252,7 +252,7 @@ class AtomicityJudging:
         scenario = sweep.scenario
         self.journal.note((*scenario.start, scenario.step), injection)
         try:
-            observation = sweep.tried(injection)
+            observation, verdict = sweep.judged(injection)
         except (NoCleanRunError, OpeningError) as problem:
             self.record.not_tried(injection, f"the trial could not begin: {problem}")
             return
@@ -264,9 +264,7 @@ class AtomicityJudging:
             # It is certain that the saver hangs. One such trial is enough.
             self._hung.add(_class_of(injection))
             self._unanswered[_class_of(injection)] += MOST_UNANSWERED
-        self.record.tried(
-            sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
-        )
+        self.record.tried(sweep, injection, observation, verdict, self.plan.api)
 
 
 def _class_of(injection: Injection) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -12,8 +13,8 @@ from saverproof.families.atomicity.observation import OperationEnding, TrialObse
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.savers.execution.settled_calls import awaiting
+from saverproof_faults import Awaited, Fault, Plan
 from saverproof_faults import Ending as AwaitEnding
-from saverproof_faults import Fault, Plan
 
 _ENDINGS = {
     AwaitEnding.RETURNED: OperationEnding.RETURNED,
@@ -24,10 +25,16 @@ _ENDINGS = {
 
 def cancel(bench: FaultBench, operation: Any, plan: Plan, observation: TrialObservation) -> object:
     """Cancel a coroutine at a place, record what it did, and return its answer."""
-    awaited = bench.loop.run(bench.injector.cancel(operation, plan))
+    awaited = bench.loop.run(_cancelled(bench, operation, plan))
     observation.ended(awaited.error)
     observation.fired, observation.ending = awaited.fired, _ENDINGS[awaited.ending]
     return awaited.value
+
+
+async def _cancelled(bench: FaultBench, operation: Any, plan: Plan) -> Awaited:
+    awaited = await bench.injector.cancel(operation, plan)
+    await asyncio.sleep(bench.lingering_s)
+    return awaited
 
 
 def inject(trial: FaultTrial, injection: Injection) -> None:

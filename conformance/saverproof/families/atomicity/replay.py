@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,7 +17,7 @@ from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
-from saverproof.families.atomicity.verdicts import FaultVerdict
+from saverproof.families.atomicity.verdicts import CANCELLED, FaultVerdict
 from saverproof.families.atomicity.worker import HungError, SlowError
 from saverproof.families.drivers import declared
 from saverproof.families.items import ItemPlan
@@ -43,14 +43,16 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     try:
         if isinstance(data, Mapping) and "neighbour" in data:
             with FaultBench.opened(plan, target, drivers) as bench:
-                return replay_meeting(bench, data, contract)
+                return _settled(bench, contract, lambda: replay_meeting(bench, data, contract))
         if isinstance(data, Mapping) and is_recorded_read(data):
             with FaultBench.opened(plan, target, drivers) as bench:
                 return replay_read(bench, data)
         if isinstance(data, Mapping) and "faults" in data:
             program, faults = read_random(data)
             with FaultBench.opened(plan, target, drivers) as bench:
-                return _random_again(bench, program, faults, contract)
+                return _settled(
+                    bench, contract, lambda: _random_again(bench, program, faults, contract)
+                )
         scenario, injection = _read(data)
         with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
             sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
@@ -104,7 +106,7 @@ def _answer(verdict: FaultVerdict, contract: str) -> ReplayAnswer:
 def _again(sweep: FaultSweep, injection: Injection | None, contract: str) -> ReplayAnswer:
     if injection is None:
         return _answer(sweep.clean or FaultVerdict("held"), contract)
-    verdict = sweep.verdict(injection, sweep.tried(injection))
+    _, verdict = sweep.judged(injection)
     if verdict.outcome == "not-fired":
         return _elsewhere(sweep, injection, contract)
     return _answer(verdict, contract)
@@ -115,7 +117,7 @@ def _elsewhere(sweep: FaultSweep, recorded: Injection, contract: str) -> ReplayA
     for injection in sweep.injections:
         if (injection.kind, injection.name) != (recorded.kind, recorded.name):
             continue
-        verdict = sweep.verdict(injection, sweep.tried(injection))
+        _, verdict = sweep.judged(injection)
         fired += verdict.outcome != "not-fired"
         if verdict.contract == contract:
             return _answer(verdict, contract)
@@ -124,6 +126,15 @@ def _elsewhere(sweep: FaultSweep, recorded: Injection, contract: str) -> ReplayA
     places = "1 other place" if fired == 1 else f"{fired} other places"
     said = f"that place no longer exists; faults at {places} of the operation show no flaw"
     return ReplayAnswer(Status.FIXED, said)
+
+
+def _settled(bench: FaultBench, contract: str, again: Callable[[], ReplayAnswer]) -> ReplayAnswer:
+    """Return the answer; if a cancelled call fails, that of a second replay, with time for a
+    service elsewhere to end what it was sent.
+    """
+    answer = again()
+    late = contract == CANCELLED and answer.status is Status.FAILING
+    return again() if late and bench.linger() else answer
 
 
 def _random_again(

@@ -82,10 +82,9 @@ def _shown(sweep: FaultSweep, found: Found, budget: Budget) -> Iterator[Found]:
     trials = chosen[:_MOST_TRIALS]
     for injection in budget.within(trials, "trials that shorten", SHORTENED_WITHIN):
         try:
-            observation = sweep.tried(injection)
+            observation, verdict = sweep.judged(injection)
         except SlowError:
             return
-        verdict = sweep.verdict(injection, observation)
         same = verdict.outcome == found.verdict.outcome
         if verdict.contract == found.verdict.contract and same:
             count += 1

@@ -32,7 +32,12 @@ from saverproof.families.atomicity.verdicts import (
     FaultVerdict,
     broken,
 )
-from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
+from saverproof.families.atomicity.worker import (
+    HungError,
+    SlowError,
+    UnansweredError,
+    call_quietly,
+)
 from saverproof.savers.execution.settled_calls import awaiting
 from saverproof_faults import Fault, Places, Plan, count_awaits
 
@@ -77,6 +82,8 @@ class FaultSweep:
     clean: FaultVerdict | None
     """What is wrong without any fault, if anything is."""
     earlier: EarlierCalls
+    hurried: bool = False
+    """True if waiting longer was seen to change nothing."""
 
     def inject(self, injection: Injection, observation: TrialObservation) -> None:
         """Make one trial, on the worker's thread; ``observation`` is filled in as it goes on."""
@@ -102,6 +109,30 @@ class FaultSweep:
                 raise
             observation.hung = str(problem)
         return observation
+
+    def judged(self, injection: Injection) -> tuple[TrialObservation, FaultVerdict]:
+        """Make one trial, and return what was seen and the verdict. If a cancelled call leaves
+        something wrong, make it again, with time for a service elsewhere to end what it was sent.
+
+        Raises:
+            SlowError: a call took so long that nothing can be said.
+        """
+        observation = self.tried(injection)
+        verdict = self.verdict(injection, observation)
+        if verdict.contract != CANCELLED or observation.hung or self.hurried:
+            return observation, verdict
+        if not self.bench.linger():
+            return observation, verdict
+        try:
+            waited = self.tried(injection)
+        except SlowError:
+            self.bench.hurry()
+            return observation, verdict
+        later = self.verdict(injection, waited)
+        if later.contract is not None:
+            self.hurried = True
+            self.bench.hurry()
+        return waited, later
 
     def verdict(self, injection: Injection, observation: TrialObservation) -> FaultVerdict:
         """Return the verdict on the observation."""
