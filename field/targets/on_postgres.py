@@ -32,8 +32,16 @@ def timescale(dsn: str) -> "Iterator[Any]":
 @contextlib.contextmanager
 def cockroachdb(dsn: str) -> "Iterator[Any]":
     from langchain_cockroachdb import CockroachDBSaver
+    from psycopg.types.json import Jsonb
 
+    # CockroachDB takes an array of rows, which PostgreSQL refuses: the same pairs go as JSON.
+    pairs = "IN (SELECT pair->>0, pair->>1 FROM jsonb_array_elements(%s) pair)"
+    query = CockroachDBSaver.SELECT_BLOBS_SQL.replace("= ANY(%s)", pairs)
     with CockroachDBSaver.from_conn_string(dsn) as saver:
+        saver.SELECT_BLOBS_SQL = query
+        saver._get_channel_version_pairs = lambda checkpoint: Jsonb(
+            [list(pair) for pair in (checkpoint.get("channel_versions") or {}).items()]
+        )
         saver.setup()
         yield saver
 
