@@ -65,7 +65,8 @@ _SERVER = (
     Task(
         "copy a thread",
         ("deletion/copy-complete", "deletion/copy-independent"),
-        putting=("deletion/copy-by-putting",),
+        # The server lists all namespaces of a thread to copy it, or else its subgraphs stay behind.
+        putting=("deletion/copy-by-putting", "identity/list-without-namespace"),
     ),
     Task("delta channels", ("delta-history/matches-walk", "deletion/prune-keeps-delta-chain")),
 )
@@ -140,13 +141,15 @@ class Saver:
 
     def server_mark(self, names: tuple[str, ...]) -> str:
         """Say in a word whether what some contracts are about works."""
+        # A result that is older than a contract says nothing of it.
+        if not self._told.issuperset(names):
+            return "not judged"
         cell = self._cell(lambda name: name in names, ("must", "should"))
         if cell.broken:
             return "**breaks**"
         if cell.disputed:
             return "disputed"
-        # A result that is older than a contract says nothing of it.
-        if cell.undecided or not self._told.issuperset(names):
+        if cell.undecided:
             return "not judged"
         return "works" if cell.held else "absent"
 

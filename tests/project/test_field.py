@@ -125,19 +125,17 @@ def test_a_cell_of_the_matrix_says_held_only_where_all_was_looked_at(
 
 
 COPIES = ["deletion/copy-complete", "deletion/copy-independent"]
+CALLERS, PUTTING = "channels/versions-of-callers", "deletion/copy-by-putting"
+LISTED = "identity/list-without-namespace"
 
 
 @pytest.mark.parametrize(
     ("advice", "versions", "copy"),
     [
-        ({"held": ["channels/versions-of-callers"]}, "works", "by putting: not judged"),
-        ({"held": ["deletion/copy-by-putting"]}, "not judged", "by putting: works"),
-        ({"not-applicable": ["deletion/copy-by-putting"]}, "not judged", "by putting: absent"),
-        (
-            {"not-exercised": ["channels/versions-of-callers"]},
-            "not judged",
-            "by putting: not judged",
-        ),
+        ({"held": [CALLERS, LISTED]}, "works", "by putting: not judged"),
+        ({"held": [PUTTING, LISTED]}, "not judged", "by putting: works"),
+        ({"not-applicable": [PUTTING, LISTED]}, "not judged", "by putting: absent"),
+        ({"not-exercised": [CALLERS, PUTTING, LISTED]}, "not judged", "by putting: not judged"),
         ({}, "not judged", "by putting: not judged"),
     ],
 )
@@ -150,15 +148,17 @@ def test_what_the_agent_server_asks_is_not_judged_where_no_result_says_it(
 
 
 def test_what_the_agent_server_asks_is_broken_where_advice_is() -> None:
-    ids = ["channels/versions-of-callers", "deletion/copy-by-putting"]
-    saver = saver_with([broken(one, level="should") for one in ids], not_applicable=COPIES)
-    assert (saver.server[0], saver.server[4]) == ("**breaks**", "by putting: **breaks**")
+    found = [broken(one, level="should") for one in (CALLERS, LISTED)]
+    saver = saver_with(found, not_applicable=COPIES)
+    assert (saver.server[0], saver.server[4]) == ("**breaks**", "by putting: not judged")
+    saver.result["others"]["should"] = {"held": [PUTTING]}
+    assert saver.server[4] == "by putting: **breaks**"
     assert saver.cells[5].mark == "–"
 
 
 def test_the_agent_server_puts_nothing_where_there_is_copy_thread() -> None:
-    advice = broken("deletion/copy-by-putting", level="should")
-    assert saver_with([advice], held=COPIES).server[4] == "works"
+    advice = [broken(one, level="should") for one in (PUTTING, LISTED)]
+    assert saver_with(advice, held=COPIES).server[4] == "works"
 
 
 def test_an_older_release_says_what_the_newest_was_seen_to_keep() -> None:
