@@ -65,8 +65,12 @@ _SERVER = (
     Task(
         "copy a thread",
         ("deletion/copy-complete", "deletion/copy-independent"),
-        # The server lists all namespaces of a thread to copy it, or else its subgraphs stay behind.
-        putting=("deletion/copy-by-putting", "identity/list-without-namespace"),
+        # What a listing of the thread leaves out, subgraphs or writes, the copy lacks.
+        putting=(
+            "deletion/copy-by-putting",
+            "identity/list-without-namespace",
+            "pending-writes/complete",
+        ),
     ),
     Task("delta channels", ("delta-history/matches-walk", "deletion/prune-keeps-delta-chain")),
 )
@@ -140,7 +144,7 @@ class Saver:
         return self._cell(lambda name: name.split("/")[0] in set(families))
 
     def server_mark(self, names: tuple[str, ...]) -> str:
-        """Say in a word whether what some contracts are about works."""
+        """Say in a word whether what some contracts, the first above all, are about works."""
         # A result that is older than a contract says nothing of it.
         if not self._told.issuperset(names):
             return "not judged"
@@ -151,7 +155,7 @@ class Saver:
             return "disputed"
         if cell.undecided:
             return "not judged"
-        return "works" if cell.held else "absent"
+        return "works" if names[0] in cell.held else "absent"
 
     @property
     def _told(self) -> set[str]:

@@ -126,7 +126,7 @@ def test_a_cell_of_the_matrix_says_held_only_where_all_was_looked_at(
 
 COPIES = ["deletion/copy-complete", "deletion/copy-independent"]
 CALLERS, PUTTING = "channels/versions-of-callers", "deletion/copy-by-putting"
-LISTED = "identity/list-without-namespace"
+LISTED, COMPLETE = "identity/list-without-namespace", "pending-writes/complete"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ LISTED = "identity/list-without-namespace"
     [
         ({"held": [CALLERS, LISTED]}, "works", "by putting: not judged"),
         ({"held": [PUTTING, LISTED]}, "not judged", "by putting: works"),
-        ({"not-applicable": [PUTTING, LISTED]}, "not judged", "by putting: absent"),
+        ({"not-applicable": [PUTTING], "held": [LISTED]}, "not judged", "by putting: absent"),
         ({"not-exercised": [CALLERS, PUTTING, LISTED]}, "not judged", "by putting: not judged"),
         ({}, "not judged", "by putting: not judged"),
     ],
@@ -142,14 +142,14 @@ LISTED = "identity/list-without-namespace"
 def test_what_the_agent_server_asks_is_not_judged_where_no_result_says_it(
     advice: dict[str, list[str]], versions: str, copy: str
 ) -> None:
-    saver = saver_with([], not_applicable=COPIES)
+    saver = saver_with([], held=[COMPLETE], not_applicable=COPIES)
     saver.result["others"]["should"] = advice
     assert (saver.server[0], saver.server[4]) == (versions, copy)
 
 
 def test_what_the_agent_server_asks_is_broken_where_advice_is() -> None:
     found = [broken(one, level="should") for one in (CALLERS, LISTED)]
-    saver = saver_with(found, not_applicable=COPIES)
+    saver = saver_with(found, held=[COMPLETE], not_applicable=COPIES)
     assert (saver.server[0], saver.server[4]) == ("**breaks**", "by putting: not judged")
     saver.result["others"]["should"] = {"held": [PUTTING]}
     assert saver.server[4] == "by putting: **breaks**"
