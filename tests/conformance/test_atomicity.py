@@ -24,12 +24,12 @@ from tests.wrong_savers.transactions import Autocommitting, NeverRollingBack, Sw
 
 from saverproof.families import registry
 from saverproof.families.answer import Status
-from saverproof.families.atomicity.fault_plans import Injection, lasting
+from saverproof.families.atomicity.fault_plans import Injection, injections, lasting
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.programs.small import OTHER, THREAD
 from saverproof.savers.targets.target import Target
-from saverproof_faults import Call, Event, Fault, Place
+from saverproof_faults import Call, Event, Fault, Place, Places
 from saverproof_faults import Plan as Plan_
 from saverproof_savers import targets
 
@@ -239,6 +239,20 @@ def test_the_rollback_that_fails_too_is_the_next_one() -> None:
         (Event.ROLLBACK, 1),
         (Event.ROLLBACK, 2),
     ]
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_rollback_that_ends_a_read_is_not_failed(remote: bool) -> None:
+    statements = ["BEGIN", "SELECT 1", "ROLLBACK", "BEGIN", "INSERT INTO t VALUES (1)", "ROLLBACK"]
+    kinds = {"BEGIN": Event.BEGIN, "ROLLBACK": Event.ROLLBACK}
+    events = [kinds.get(sql, Event.STATEMENT) for sql in statements]
+    calls = tuple(
+        Call(event, events[: at + 1].count(event), sql, remote=remote)
+        for at, (event, sql) in enumerate(zip(events, statements, strict=True))
+    )
+    plans = [one.plan for one in injections(Places(calls=calls), (), 0) if one.plan is not None]
+    failed = {one.place.index for one in plans if one.place.event is Event.ROLLBACK}
+    assert failed == {2}
 
 
 class CutsConnections:

@@ -215,15 +215,15 @@ def _after(plan: Plan) -> bool:
 
 
 def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
-    """Return the rollbacks that undo nothing, in an engine inside the process: the engine never
-    refuses such a rollback.
+    """Return the rollbacks that undo nothing: no engine and no server refuses such a rollback, and
+    what breaks a connection below its driver is tried there.
     """
     ends: set[int] = set()
     changed = False
     for call in calls:
         if call.event is Event.STATEMENT:
             changed = changed or not only_reads(call)
-        elif call.event is Event.ROLLBACK and not call.remote and not changed:
+        elif call.event is Event.ROLLBACK and not changed:
             ends.add(call.index)
         else:
             # Changes before a BEGIN are committed already.
