@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,25 @@ class PrunesOnceOnly(PrunesThreadByThread):
             super().prune(thread_ids, strategy=strategy)
 
 
+class RaisesWhenWritesFail(SqliteReference):
+    """No flaw: a batch that is not stored raises."""
+
+    failing = False
+
+    def put_writes(self, *given: Any, **named: Any) -> None:
+        if self.failing:
+            raise RuntimeError("not stored")
+        super().put_writes(*given, **named)
+
+
+class LosesWritesThatFail(RaisesWhenWritesFail):
+    """Takes a batch that failed for stored."""
+
+    def put_writes(self, *given: Any, **named: Any) -> None:
+        with suppress(RuntimeError):
+            super().put_writes(*given, **named)
+
+
 SAVERS: dict[str, type[SqliteReference]] = {
     kind.__name__: kind
     for kind in (
@@ -148,6 +167,8 @@ SAVERS: dict[str, type[SqliteReference]] = {
         EndingTheProcess,
         PrunesThreadByThread,
         PrunesOnceOnly,
+        RaisesWhenWritesFail,
+        LosesWritesThatFail,
     )
 }
 

@@ -32,7 +32,8 @@ from saverproof.families.atomicity.scenarios import A_NEW_TASK
 from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.atomicity.script_program import long_reproducer
 from saverproof.families.items import Finding, Outcome
-from saverproof.programs.steps.definitions import Prune, Put
+from saverproof.programs.steps.definitions import Prune, Put, PutWrites
+from saverproof.programs.values import Value
 from saverproof.scripts.script import LONGEST
 from saverproof_faults import Event, Fault, Place, Places, Plan
 from saverproof_faults.syscalls import CallKind, SystemCall
@@ -81,6 +82,23 @@ def test_a_script_takes_a_prune_that_failed_between_two_threads_for_legal(
     program = (*puts, Prune(("a", "b"), "keep_latest"))
     fault = PlainFault(before=("saver.failing = True",), after=("saver.failing = False",))
     given = (program, {len(puts): [fault]}, "atomicity/usable-after", "sync")
+    assert bool(long_reproducer(faulty(saver), *given)) is shown
+
+
+@pytest.mark.parametrize(
+    ("saver", "shown"), [("RaisesWhenWritesFail", False), ("LosesWritesThatFail", True)]
+)
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_script_of_a_silent_loss_takes_a_call_that_raises_for_right(
+    saver: str, api: str, shown: bool
+) -> None:
+    program = (
+        Put("a", "", 1),
+        PutWrites("a", "", 1, 1, (("x", Value("integer", 1)),)),
+        Put("a", "", 2, 1),
+    )
+    fault = PlainFault(before=("saver.failing = True",), after=("saver.failing = False",))
+    given = (program, {1: [fault]}, "atomicity/no-silent-loss", api)
     assert bool(long_reproducer(faulty(saver), *given)) is shown
 
 

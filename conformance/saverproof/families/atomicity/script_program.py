@@ -102,10 +102,15 @@ class _Body:
     _states: int = 0
     _waiting: list[str] = field(default_factory=list)
 
-    @property
-    def may_raise(self) -> bool:
-        """True if a call may raise under its fault."""
-        return self.contract != SILENT
+    def _excusing(self, failing: Sequence[str], error: str, *, waits: bool) -> list[str]:
+        """Return the lines of a call under its fault, whatever it raises. Where only a call that
+        raises may be lost, that it raised is noted: its state may lack it then. A call that
+        ``waits`` is made again before anyone looks.
+        """
+        if self.contract != SILENT or waits:
+            return [f"with contextlib.suppress({error}):", *indented(failing)]
+        noted = f"    raised.append({self._states})"
+        return ["try:", *indented(failing), f"except {error}:", noted]
 
     def write(self, program: Program) -> None:
         """Write the lines of the function that runs the program."""
@@ -132,8 +137,8 @@ class _Body:
         wait = "await " if call.startswith("await ") else ""
         again = f"{wait}{name}()"
         failing = [line.format(call=again, coroutine=f"{name}()") for line in fault.call]
-        if fault.raises and self.may_raise:
-            failing = [f"with contextlib.suppress({fault.error}):", *indented(failing)]
+        if fault.raises:
+            failing = self._excusing(failing, fault.error, waits=position in self.outage)
         self.lines += [
             f"def {name}():",
             f"    return {call.removeprefix('await ')}",
@@ -187,6 +192,7 @@ class _Body:
         return [
             *helpers(self.writer, opening),
             *shown,
+            *(["raised = []"] if self.contract == SILENT else []),
             f"{calls.define} run(saver, path, failing):",
             *indented([*self.lines, "return states"]),
             *main(lines, coroutine=calls.in_coroutine),
@@ -202,8 +208,9 @@ class _Body:
             "except Exception as error:",
             '    raise SystemExit(f"{__doc__}\\nobserved: {error!r}") from error',
         ]
+        behind = "raised" if self.contract == SILENT else f"{self.behind}"
         comparing = [
-            f"behind = {self.behind}  # states that may lack the call that has just failed",
+            f"behind = {behind}  # states that may lack the call that has just failed",
             *([f"in_part = {self.in_part}  # or lack it in some threads"] if self.in_part else []),
             "empty = [[] for _ in expected[0]]",
             "by_step = zip([empty, *expected], expected, observed)",
@@ -248,9 +255,8 @@ class _BodyUntilClosed(_Body):
     shown.
     """
 
-    @property
-    def may_raise(self) -> bool:
-        return True
+    def _excusing(self, failing: Sequence[str], error: str, *, waits: bool) -> list[str]:
+        return super()._excusing(failing, error, waits=True)
 
     def _compared(self, opening: Opening) -> list[str]:
         wait = self.writer.calls.wait
