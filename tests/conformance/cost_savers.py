@@ -37,6 +37,18 @@ class LastBytes(ByteByByte):
         return range(max(0, size - 32), size)
 
 
+class WritesBackNowAndThen(PagedReference):
+    """Right: each third copy also writes what was due for many calls."""
+
+    copies = 0
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        self.copies += 1
+        if self.copies % 3 == 0:
+            self.database.path.with_name("written-back").write_bytes(bytes(2**20))
+
+
 SAVERS = SimpleNamespace(
     **{
         wrong.name.replace("-", "_"): target(
@@ -46,6 +58,7 @@ SAVERS = SimpleNamespace(
     },
     paged=made("paged", PagedReference),
     last_bytes=made("last-bytes", LastBytes),
+    writes_back_now_and_then=made("writes-back-now-and-then", WritesBackNowAndThen),
     pooled=made("pooled", PooledReference),
     raising=made("raising", Raising),
     forgetting=made("forgetting", Forgetting),

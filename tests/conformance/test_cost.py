@@ -79,6 +79,12 @@ def test_a_fixed_number_of_small_reads_is_no_growth(tmp_path: Path) -> None:
     assert all(min(law["counts"]) >= 32 for law in reads)
 
 
+def test_what_is_due_for_many_calls_is_no_growth(tmp_path: Path) -> None:
+    outcome = judged(here("writes-back-now-and-then"), tmp_path, only={"cost/copy"})
+    assert blamed(outcome) == set()
+    assert "cost/copy" in outcome.checked
+
+
 def test_the_linear_costs_of_memory_are_told() -> None:
     outcome = judged_whole(MEMORY)
     assert {found.contract: found.summary for found in outcome.findings} == {

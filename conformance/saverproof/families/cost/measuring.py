@@ -36,6 +36,10 @@ TIMES = 3
 """How often a question is asked at each size; the middle count is taken. So work that a store does
 once for many operations (a checkpoint of its journal, a larger table) is left out.
 """
+TIMES_REMOVING = 2
+"""How often a question that removes its thread is asked; the smaller count is taken, for the same
+reason. More threads that are made for it would take too long.
+"""
 
 
 @dataclass(slots=True)
@@ -289,7 +293,7 @@ class CostAsking:
         counted = []
         # What is done once, such as compiling a statement, is not what an answer costs. Threads
         # that are made to be removed are as much alike as can be.
-        for turn in range(1 + (1 if question.removes else TIMES)):
+        for turn in range(1 + (TIMES_REMOVING if question.removes else TIMES)):
             if question.removes:
                 doom(store)
             if not turn:

@@ -72,7 +72,7 @@ def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
         f"few, many = measured({breach.sizes[0]}), measured({large})",
         f'told = f"{{few:,}} at {breach.sizes[0]:,}, {{many:,}} at {large:,}"',
         f'print("{WITNESSES[breach.witness].unit.rstrip(",")}:", told)',
-        f"if many > few + {(most - fewest) // 2}:",
+        f"if many > few + {max((most - fewest) // 2, WITNESSES[breach.witness].slack)}:",
         f"    {complaint(f'about as many at {large:,} as at {breach.sizes[0]:,}', '{told}')}",
     ]
     return whole_script(promise_of(question.contract), name, opening, lines, _IMPORTS)
@@ -130,9 +130,10 @@ def _counted_here(question: Question, saver: str) -> list[str]:
         "store.grow(size)",
         *doomed,
         ask,
-        *doomed,
-        "store.beside.write()",
-        f"return counted(lambda: {ask})",
+        "amounts = []",
+        "for _ in range(2):  # a store does now and then what is due for many calls",
+        *indented([*doomed, "store.beside.write()", f"amounts.append(counted(lambda: {ask}))"]),
+        "return min(amounts)",
     ]
 
 
