@@ -76,6 +76,15 @@ class CacheOfAllThreads(Hoarding):
         return answer
 
 
+@wrong(FLAT, "a cache of what was read, by checkpoint, that nothing ever leaves")
+class CacheOfAllThatIsRead(Hoarding):
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        found = super().get_tuple(config)
+        if found is not None and (key := repr(found.config)) not in self.hoard:
+            self.hoard.append(key)
+        return found
+
+
 @wrong(FLAT, "what fails is kept for a report that nobody asks for")
 class FailuresKept(Hoarding):
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

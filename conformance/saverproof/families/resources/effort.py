@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from saverproof.families.resources.work import Openings, UnknownThreads, Work
+from saverproof.families.resources.work import FirstGets, Openings, UnknownThreads, Work
 from saverproof.savers.facts import Facts
 
 _TIMES = {"quick": (10, 40, 160), "default": (10, 40, 160), "deep": (10, 100, 1_000)}
@@ -14,7 +14,7 @@ begun to fill. Forty show what leaks each time, and the last number shows what l
 """
 _OPENINGS = {"quick": (4, 12, 36), "default": (4, 12, 36), "deep": (10, 30, 100)}
 _PATIENCE_S = {"quick": 4.0, "default": 8.0, "deep": 120.0}
-_CALLS: Mapping[type[Work], int] = MappingProxyType({UnknownThreads: 16})
+_CALLS: Mapping[type[Work], int] = MappingProxyType({UnknownThreads: 16, FirstGets: 9})
 """Calls of one repetition, where they are more than the usual four."""
 
 

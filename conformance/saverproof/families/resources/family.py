@@ -17,11 +17,14 @@ from saverproof.families.resources.holdings import unavailable
 from saverproof.families.resources.judging import (
     FEWEST_DONE,
     Exhaustion,
-    contract_of,
     exhaustion,
     leaks,
 )
-from saverproof.families.resources.measuring import ResourceBench, ResourceMeasurement
+from saverproof.families.resources.measuring import (
+    ResourceBench,
+    ResourceMeasurement,
+    contract_of,
+)
 from saverproof.families.resources.replay import replay
 from saverproof.families.resources.reporting import (
     finding,

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from saverproof.contracts.tables.resources import FLAT, UNKNOWN_THREADS
 from saverproof.families.laws import Law
 from saverproof.families.resources.holdings import KINDS, HeldContents
-from saverproof.families.resources.measuring import ResourceMeasurement
-from saverproof.families.resources.work import UnknownThreads, Work
-
-
-def contract_of(work: type[Work]) -> str:
-    """Return the contract that a kind of work is done for."""
-    return UNKNOWN_THREADS.id if work is UnknownThreads else FLAT.id
+from saverproof.families.resources.measuring import ResourceMeasurement, contract_of
+from saverproof.families.resources.work import Work
 
 
 @dataclass(frozen=True, slots=True)

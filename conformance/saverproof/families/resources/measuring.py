@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from saverproof.contracts.tables.resources import FLAT, UNKNOWN_THREADS
 from saverproof.errors import OpeningError, describe
 from saverproof.families.asked_saver import AskedSaver
 from saverproof.families.items import ItemPlan
@@ -17,7 +18,7 @@ from saverproof.families.laws import GrowthOrder, Law, law_of
 from saverproof.families.lean_executor import lean_executor
 from saverproof.families.resources.holdings import KINDS, HeldContents, Holder
 from saverproof.families.resources.origins import openings
-from saverproof.families.resources.work import Work
+from saverproof.families.resources.work import UnknownThreads, Work
 from saverproof.process.scratch import temporary_files_in
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.event_loop import Loop, loop_for
@@ -30,11 +31,26 @@ MORE = 4
 """To tell a leak from a cache that is not full yet, a kind of work is repeated this many times as
 often.
 """
+CACHED = frozenset({"objects", "memory"})
+"""The kinds that a cache holds."""
+LONGER = 2
+"""To tell a leak of these from a cache of some thousand entries, which is right, a kind of work is
+done up to so many times ``MORE`` again: 10,240 times in all where 160 are usual.
+"""
+_LONGER_WITHIN_S = 10.0
+"""How many seconds each of these may take; where it would take more, what was seen decides."""
+_FILLED = 0.5
+"""A cache that has been filled meanwhile grows by less than this share of what it grew before."""
 THREADS_END_WITHIN_S = 12.0
 """How many seconds threads that have nothing to do may stay. Runtimes of engines, such as tokio's,
 keep an idle thread for ten.
 """
 _LOOK_S = 0.05
+
+
+def contract_of(work: type[Work]) -> str:
+    """Return the contract that a kind of work is done for."""
+    return UNKNOWN_THREADS.id if work is UnknownThreads else FLAT.id
 
 
 @dataclass(slots=True)
@@ -45,7 +61,7 @@ class ResourceMeasurement:
     repetitions, and ``origins`` says where files were opened. ``error`` is what the work raised
     after it was ``done`` so often. ``done_elsewhere`` is True if another saver on the same store
     did the work then. ``threads_stay`` is True once threads were waited for, and
-    none of them ended.
+    none of them ended. ``bounded`` are the kinds that were seen to stop growing in the end.
     """
 
     work: type[Work]
@@ -57,6 +73,7 @@ class ResourceMeasurement:
     done: int = 0
     done_elsewhere: bool = False
     threads_stay: bool = False
+    bounded: frozenset[str] = frozenset()
 
     @property
     def trouble(self) -> str:
@@ -79,8 +96,17 @@ class ResourceMeasurement:
         return {
             kind: law
             for kind, law in self.laws.items()
-            if law.order.exceeds(GrowthOrder.LOGARITHMIC) and law.per_item >= KINDS[kind].least
+            if kind not in self.bounded
+            and law.order.exceeds(GrowthOrder.LOGARITHMIC)
+            and law.per_item >= KINDS[kind].least
         }
+
+    @property
+    def filled(self) -> frozenset[str]:
+        """The kinds of which much less was added in the end than before."""
+        return frozenset(
+            kind for kind, counts in self.counts.items() if _is_filled(self.times, counts)
+        )
 
     def look(self, holder: Holder, times: int) -> None:
         """Record how much is held after so many repetitions."""
@@ -107,6 +133,8 @@ class ResourceBench:
     beat: Callable[[], None] = lambda: None
     calls: int = 0
     seconds: float = 0.0
+    _leaking: set[str] = field(default_factory=set)
+    """The contracts that a leak breaks which is no cache."""
 
     def overrides(self, method: str) -> bool:
         """Return whether the saver has a method of its own in place of the base class's.
@@ -139,6 +167,7 @@ class ResourceBench:
                     self._do(work, many, measurement, holder)
                 if measurement.leaks:
                     self._do_more(work, measurement, holder)
+                    self._fill_caches(work, measurement, holder)
             except OpeningError:
                 raise
             except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
@@ -181,6 +210,28 @@ class ResourceBench:
             with suppress(Exception), openings() as measurement.origins:
                 work.once(measurement.times[-1])
 
+    def _fill_caches(self, work: Work, measurement: ResourceMeasurement, holder: Holder) -> None:
+        """Go on until a cache is full, if nothing stays but what a cache may hold. Once something
+        of a contract stays that is none, what else stays of it is not looked into so long.
+        """
+        if not measurement.leaks.keys() <= CACHED or contract_of(measurement.work) in self._leaking:
+            return
+        longer = ResourceMeasurement(
+            measurement.work,
+            times=[*measurement.times],
+            counts={kind: [*counts] for kind, counts in measurement.counts.items()},
+        )
+        with suppress(Exception):
+            for _ in range(LONGER):
+                started = time.monotonic()
+                self._do(work, MORE * longer.times[-1], longer, holder)
+                measurement.bounded |= longer.filled & CACHED
+                if not measurement.leaks:
+                    return
+                if MORE * (time.monotonic() - started) > _LONGER_WITHIN_S:
+                    break
+        self._leaking.add(contract_of(measurement.work))
+
     def _await_threads(self, measurement: ResourceMeasurement, holder: Holder) -> None:
         """Wait until there are as few threads as at first, or for as long as idle ones may stay."""
         few, many = measurement.counts["threads"][0], holder.threads()
@@ -189,6 +240,12 @@ class ResourceBench:
             self.beat()
             time.sleep(_LOOK_S)
         measurement.threads_stay = holder.threads() >= many
+
+
+def _is_filled(times: Sequence[int], counts: Sequence[int]) -> bool:
+    """Return whether much less was added between the last two looks than between those before."""
+    (first, second, third), (few, more, most) = times[-3:], counts[-3:]
+    return (most - more) / (third - second) < _FILLED * (more - few) / (second - first)
 
 
 @contextmanager

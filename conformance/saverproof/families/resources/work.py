@@ -66,6 +66,21 @@ class Gets(Work):
             self.saver.get_tuple(place)
 
 
+class FirstGets(Work):
+    """get_tuple and list of a new thread, which is deleted then"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, f"read-{number:08}")
+        for each in range(2):
+            # New values: a cache may be by what they are.
+            chain.put(text=f"text {each} of {chain.thread}")
+            chain.write(value=f"write {each} of {chain.thread}")
+        for place in (chain.place, *chain.configs):
+            self.saver.get_tuple(place)
+        list(self.saver.list(chain.place))
+        self.saver.delete_thread(chain.thread)
+
+
 class Listings(Work):
     """list"""
 
@@ -242,6 +257,7 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
             Puts,
             PutsAgain,
             Gets,
+            FirstGets,
             Listings,
             Searches,
             LeftListings,
@@ -266,6 +282,7 @@ NEEDS: Mapping[type[Work], frozenset[str]] = MappingProxyType(
     {
         Puts: frozenset({"delete_thread"}),
         PutsAgain: frozenset({"delete_thread"}),
+        FirstGets: frozenset({"delete_thread"}),
         Copies: frozenset({"copy_thread", "delete_thread"}),
         Prunes: frozenset({"prune"}),
         RunDeletions: frozenset({"delete_for_runs", "delete_thread"}),
