@@ -188,3 +188,63 @@ def test_a_run_interrupted_while_a_script_is_tried_leaves_nothing(
         assert run.wait(timeout=60) == pytest.ExitCode.INTERRUPTED
     assert eventually(lambda: not left_of(children))
     assert [path.name for path in temporary.rglob("*")] == []
+
+
+KEPT_ELSEWHERE = """\
+import os
+import time
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from saverproof import target
+from saverproof.mistakes.reference.saver import ReferenceSaver
+
+KEPT = Path(os.environ["KEPT"])
+PUTS = count()
+PROBING = 100  # a probe puts less often
+
+
+class HangingSaver(ReferenceSaver):
+    def put(self, *given):
+        if next(PUTS) > PROBING:
+            Path(os.environ["HANGS"]).touch()
+            time.sleep(1_000)
+        return super().put(*given)
+
+
+def drop(workspace):
+    (KEPT / workspace.name).unlink()
+
+
+@target(name="elsewhere", durable=False, drop=drop)
+@contextmanager
+def elsewhere(workspace):
+    (KEPT / workspace.name).touch()
+    yield HangingSaver.at(workspace.path)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_what_an_interrupted_run_keeps_elsewhere_is_dropped(
+    project: Project, how: signal.Signals
+) -> None:
+    """The process that is to drop it is killed, so that another one does."""
+    project.write("elsewhere.py", KEPT_ELSEWHERE)
+    temporary, kept, hangs = (project.folder / name for name in ("temporary", "kept", "hangs"))
+    temporary.mkdir()
+    kept.mkdir()
+    asked = ("--saver=elsewhere.py", "--saver-api=sync", "--saver-families=ordering")
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest", *SLOW_PLUGINS, *asked, "--saver-profile=quick"],
+        cwd=project.folder,
+        env={**_environment(temporary), "KEPT": str(kept), "HANGS": str(hangs)},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        assert eventually(hangs.exists)
+        assert any(kept.iterdir())
+        run.send_signal(how)
+        assert run.wait(timeout=60) == pytest.ExitCode.INTERRUPTED
+    assert [path.name for path in kept.iterdir()] == []
+    assert [path.name for path in temporary.rglob("*")] == []

@@ -4,8 +4,10 @@ family.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
+from saverproof.errors import OpeningError
 from saverproof.families.answer import Blame, ReplayAnswer, unclear
 from saverproof.families.atomicity.worker import any_left
 from saverproof.families.items import ItemPlan, Outcome
@@ -68,10 +70,12 @@ def release(nothing: None, progress: Progress) -> None:
 
 
 def clean(left: Leftovers, progress: Progress) -> None:
-    """Drop each of the workspaces."""
+    """Drop each of the workspaces, also after one that cannot be dropped."""
     target = _target(left.plan)
     for name in left.names:
-        drop(target, Workspace(Path(left.plan.folder) / name, name))
+        path = Path(left.plan.folder) / name
+        with suppress(OpeningError):
+            drop(target, Workspace(path, path.name))
 
 
 def _target(plan: ItemPlan) -> Target:

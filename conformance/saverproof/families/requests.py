@@ -40,7 +40,9 @@ class Death:
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """Names of workspaces below a plan's folder that a killed process left behind."""
+    """Workspaces that a killed process left behind; ``names`` are their folders' paths below the
+    plan's.
+    """
 
     plan: ItemPlan
     names: tuple[str, ...]

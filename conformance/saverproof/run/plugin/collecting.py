@@ -1,12 +1,9 @@
 """Collect the suite: one item for each target, family and API."""
 
 import faulthandler
-import signal
-import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -56,13 +53,6 @@ class Collecting:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        # CI servers end a run by SIGTERM; like Ctrl-C, it is to leave nothing behind.
-        self._terminates = (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-        )
-        if self._terminates:
-            signal.signal(signal.SIGTERM, _interrupt_once)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
@@ -131,14 +121,6 @@ class Collecting:
     def pytest_unconfigure(self) -> None:
         """End the judge process."""
         self._config.stash[KEPT_JUDGE].close()
-        if self._terminates:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _interrupt_once(number: int, frame: FrameType | None) -> NoReturn:
-    """End the run as Ctrl-C does. A second SIGTERM (`timeout` sends two) spares its report."""
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    raise KeyboardInterrupt
 
 
 def _is_asked(item: FamilyItem, run: "Run") -> bool:

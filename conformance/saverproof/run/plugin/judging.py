@@ -37,6 +37,7 @@ from saverproof.run.plugin.deaths import (
     with_the_rest,
 )
 from saverproof.run.plugin.run import Run
+from saverproof.savers.targets.opening import left_below
 
 _KNOWN_TO_HANG = 3
 """The watchdog's time is divided by this for a saver that has hung twice for the whole time. If a
@@ -188,6 +189,10 @@ class Judge:
         except SaverproofError:
             self._close_if_spent(process)
             raise
+        except BaseException:
+            # Killed, given up, or interrupted by Ctrl-C: the process can remove nothing any more.
+            self._clean(plan)
+            raise
         output = process.take_output()
         self._close_if_spent(process)
         return outcome, output
@@ -230,7 +235,6 @@ class Judge:
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
             return Judged(self._left(plan, gone.reason), trouble, gone.output)
-        self._clean(plan)
         try:
             blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
         except (JudgeGone, SaverproofError) as error:
@@ -323,15 +327,13 @@ class Judge:
         )
 
     def _clean(self, plan: ItemPlan) -> None:
-        """Let the target remove what a killed process left on a server."""
-        if not plan.facts.get("drops"):
+        """Let the target remove what a killed process left outside of its workspaces."""
+        left = left_below(Path(plan.folder)) if plan.facts.get("drops") else ()
+        if not left:
             return
-        left = tuple(path.name for path in Path(plan.folder).iterdir() if path.is_dir())
-        try:
+        # What hangs may be where it is to be removed; the finding that follows tells of it.
+        with suppress(JudgeGone, SaverproofError):
             self._running().ask(CLEAN, Leftovers(plan, left), limit_s=30.0)
-        except (JudgeGone, SaverproofError):
-            # The server may be what hangs; the finding that follows tells of it.
-            return
 
     def close(self) -> None:
         """End the judge process. Closing twice does nothing."""

@@ -2,13 +2,16 @@
 
 import difflib
 import random
+import signal
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import pytest
 
@@ -55,6 +58,7 @@ def start(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: something that the user gave cannot be used; the message is one line.
     """
+    _end_by_sigterm(config)
     worker_input = getattr(config, "workerinput", None)
     if worker_input is None:
         servers = Servers(config.getoption("saver_dsn"))
@@ -83,6 +87,24 @@ def start(config: pytest.Config) -> None:
     config.stash[RUN] = run
     config.stash[KEPT_JUDGE] = Judge(run, _start_of_children(config, run))
     config.pluginmanager.register(Collecting(config), "saverproof-collecting")
+
+
+def _end_by_sigterm(config: pytest.Config) -> None:
+    """Let SIGTERM, by which CI servers end a run, leave nothing behind, as Ctrl-C does."""
+    here = threading.current_thread() is threading.main_thread()
+    if here and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupt_once)
+        config.add_cleanup(_no_longer)
+
+
+def _no_longer() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> NoReturn:
+    """End the run as Ctrl-C does. A second SIGTERM (`timeout` sends two) spares its report."""
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    raise KeyboardInterrupt
 
 
 def _start_of_children(config: pytest.Config, run: Run) -> Callable[[], Child]:

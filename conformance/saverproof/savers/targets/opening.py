@@ -124,6 +124,16 @@ def _check_saver(target: Target, saver: object) -> None:
         )
 
 
+_MARK = "sp_"
+"""What the names of workspaces begin with, also those that a server has given."""
+
+
+def left_below(folder: Path) -> tuple[str, ...]:
+    """Return the folders of the workspaces that were left below ``folder``, relative to it."""
+    found = (path for path in folder.rglob(f"{_MARK}*") if path.is_dir())
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
+
+
 @contextmanager
 def fresh_workspace(folder: Path, target: Target) -> Iterator[Workspace]:
     """Provide a new, empty, private workspace below ``folder``.
@@ -152,7 +162,7 @@ def fresh_workspace(folder: Path, target: Target) -> Iterator[Workspace]:
 @contextmanager
 def _name_and_dsn(target: Target) -> Iterator[tuple[str, str]]:
     if target.server is None:
-        yield f"sp_{secrets.token_hex(8)}", ""
+        yield f"{_MARK}{secrets.token_hex(8)}", ""
         return
     with ExitStack() as stack:
         try:
