@@ -258,6 +258,13 @@ def _leaves(workspace):
 def _bare(workspace):
     yield object()
 
+def _never_yields(workspace):
+    yield from ()
+
+def _yields_again(workspace):
+    yield InMemorySaver()
+    yield InMemorySaver()
+
 class Broken(InMemorySaver):
     def put(self, *args, **kwargs):
         raise LookupError("no such table")
@@ -273,6 +280,7 @@ never_closes = opener(_never_closes, durable=False)
 never_closes_on_its_loop = target(durable=False)(asynccontextmanager(_never_closes_on_its_loop))
 broken = opener(_broken, durable=False)
 leaves, bare = opener(_leaves), opener(_bare)
+never_yields, yields_again = opener(_never_yields), opener(_yields_again, durable=False)
 nameless, unfinished, no_python = (
     opener(_driver, durable=False, opening=text)
     for text in ("Nowhere(path)", "import os; x = os.sep", "Nowhere(path")

@@ -63,6 +63,34 @@ def test_an_issue_of_a_race_says_that_it_hangs_on_timing(tmp_path: Path) -> None
     assert "# No script shows this by itself" in text
 
 
+HERE = """\
+import asyncio
+import sys
+
+from langgraph.checkpoint.base import empty_checkpoint
+
+sys.path.insert(1, sys.path[0] + "/../..")
+
+from my_saver import MySaver
+
+raise SystemExit(1)
+"""
+ANYWHERE = """\
+import asyncio
+
+from langgraph.checkpoint.base import empty_checkpoint
+
+from my_saver import MySaver
+
+raise SystemExit(1)
+"""
+
+
+def test_an_issue_names_no_folder_of_its_author(tmp_path: Path) -> None:
+    text = issued(tmp_path, TILE, finding(TILE, reproducer=HERE)).stdout
+    assert ANYWHERE in text
+
+
 def test_an_artefact_alone_is_enough(tmp_path: Path) -> None:
     issued(tmp_path / "run", TILE, finding(TILE))
     (file,) = (tmp_path / "run" / "artefacts").iterdir()

@@ -1,5 +1,6 @@
 """``saverproof issue``: a finding as an issue for its saver's own project. It sends nothing."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,25 @@ def _told(recorded: dict[str, Any], artefact: Path) -> tuple[Told, str | None]:
         source=promised.source,
         matters=promised.matters,
         fix=promised.fix,
-        script=violation.get("reproducer_source", ""),
+        script=_wherever_it_is(violation.get("reproducer_source", "")),
         expected=violation.get("expected", ""),
         observed=violation.get("observed", ""),
         also=also,
     )
     return told, None if judged is None else cause_of(judged, name)
+
+
+def _wherever_it_is(script: str) -> str:
+    """Return a script without the folders in which it looks for the saver: who reads the issue has
+    it elsewhere.
+    """
+    shorter, folders = _FOLDER.subn("", script)
+    if folders and "sys." not in shorter:
+        shorter = shorter.replace("import sys\n", "", 1)
+    return shorter
+
+
+_FOLDER = re.compile(r"^sys\.path\.insert\(.*\)\n\n?", re.MULTILINE)
 
 
 def _reported(artefact: Path) -> tuple[dict[str, Any] | None, dict[str, Any]]:

@@ -44,7 +44,8 @@ def opened(
     try:
         saver = enter()
     except (Exception, SystemExit) as error:
-        raise OpeningError(f"target {target.name!r}: opening raised {describe(error)}") from error
+        said = _YIELDS.get(str(error)) or f"opening raised {describe(error)}"
+        raise OpeningError(f"target {target.name!r}: {said}") from error
     try:
         _check_saver(target, saver)
         yield saver
@@ -60,8 +61,15 @@ def opened(
     try:
         leave(None, None, None)
     except Exception as error:
-        message = f"target {target.name!r}: closing raised {describe(error)}"
-        raise OpeningError(message, stage="closing") from error
+        said = _YIELDS.get(str(error)) or f"closing raised {describe(error)}"
+        raise OpeningError(f"target {target.name!r}: {said}", stage="closing") from error
+
+
+_YIELDS = {
+    "generator didn't yield": "the function ended without a yield, expected one, of the saver",
+    "generator didn't stop": "the function yielded twice, expected one yield, of the saver",
+}
+"""What contextlib says of a function that does not yield once, and what an author is told."""
 
 
 @contextmanager
