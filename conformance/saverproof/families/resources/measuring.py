@@ -33,12 +33,12 @@ often.
 """
 CACHED = frozenset({"objects", "memory"})
 """The kinds that a cache holds."""
-LONGER = 2
-"""To tell a leak of these from a cache of some thousand entries, which is right, a kind of work is
-done up to so many times ``MORE`` again: 10,240 times in all where 160 are usual.
+DOUBLINGS = 4
+"""To tell a leak of these from a cache of some thousand entries, which is right, work is done twice
+as often up to so many times: 10,240 times in all where 160 are usual.
 """
-_LONGER_WITHIN_S = 10.0
-"""How many seconds each of these may take; where it would take more, what was seen decides."""
+_DOUBLED_WITHIN_S = 10.0
+"""How many seconds a doubling may take; where it would take more, what was seen decides."""
 _FILLED = 0.5
 """A cache that has been filled meanwhile grows by less than this share of what it grew before."""
 THREADS_END_WITHIN_S = 12.0
@@ -222,13 +222,13 @@ class ResourceBench:
             counts={kind: [*counts] for kind, counts in measurement.counts.items()},
         )
         with suppress(Exception):
-            for _ in range(LONGER):
+            for _ in range(DOUBLINGS):
                 started = time.monotonic()
-                self._do(work, MORE * longer.times[-1], longer, holder)
+                self._do(work, 2 * longer.times[-1], longer, holder)
                 measurement.bounded |= longer.filled & CACHED
                 if not measurement.leaks:
                     return
-                if MORE * (time.monotonic() - started) > _LONGER_WITHIN_S:
+                if 2 * (time.monotonic() - started) > _DOUBLED_WITHIN_S:
                     break
         self._leaking.add(contract_of(measurement.work))
 
