@@ -10,6 +10,7 @@ from tests.conformance.test_atomicity_record import PLAN
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.families.atomicity import fault_programs
 from saverproof.families.atomicity.counting import kinds_of
+from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.random_calls import failed
@@ -22,9 +23,11 @@ from saverproof.families.atomicity.random_judging import (
 )
 from saverproof.families.atomicity.random_programs import FAULTS, KILL
 from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.sweep import FaultSweep, sort_of
 from saverproof.families.atomicity.verdicts import IN_FLIGHT
 from saverproof.families.tally import Tally
 from saverproof.savers.execution.view import Snapshot
+from saverproof_faults import Event, Fault, Place, Plan
 
 EARLIER, BEFORE, AFTER, OTHER = (
     Snapshot(among_all=frozenset({("a", "", str(number))})) for number in range(4)
@@ -116,3 +119,13 @@ def test_what_breaks_a_contract_of_another_family_is_handed_over(
     programs.report()
     assert getattr(tally, list_of) == told
     assert tally.findings + tally.handed == told
+
+
+def test_each_operation_is_cancelled_at_each_of_its_first_awaits() -> None:
+    sweeps = [
+        cast(FaultSweep, SimpleNamespace(scenario=SimpleNamespace(operation=operation)))
+        for operation in ("put", "put_writes")
+    ]
+    plans = [Plan(Fault.CANCEL, Place(Event.AWAIT, index)) for index in (1, 2, 3, 4, 5)]
+    sorts = {sort_of((sweep, Injection(plan))) for sweep in sweeps for plan in plans}
+    assert len(sorts) == 6

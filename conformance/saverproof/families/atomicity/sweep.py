@@ -45,6 +45,10 @@ _THROUGHOUT = frozenset({Fault.DISK_FULL, Fault.READ_ONLY})
 """Faults that have only one place in an operation, so that an even choice among hundreds would
 seldom take it. A saver may treat each as an error of its own.
 """
+_AWAITS = 3
+"""An operation is cancelled at each of this many awaits: one for each table. Where there are more,
+one stands for the rest.
+"""
 
 
 _OF_OPERATIONS = frozenset({WHOLE, LATE, USABLE, LOST_CONNECTION, PREVIOUS, CANCELLED})
@@ -155,12 +159,17 @@ def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
     """Return the sort of a trial. At least one trial of each sort is made.
 
     If the server refuses to write, the sort is the operation and the table, or prefix of keys. If
-    the caller is interrupted, or the whole database is full or read-only, it is the operation. If a
-    first opening fails below the driver, it is the kind of call.
+    the caller is interrupted, or the whole database is full or read-only, it is the operation. If
+    an await is cancelled, it is the operation and the number of the await: what one leaves half
+    done, another does as a whole. If a first opening fails below the driver, it is the kind of
+    call.
     """
     sweep, injection = tried
     if injection.kind == "io" and sweep.scenario.makes_the_store:
         return (injection.name, sweep.scenario.title, injection.about.partition(" ")[0])
+    if injection.kind == "cancellation" and injection.plan is not None:
+        await_ = min(injection.plan.place.index, _AWAITS)
+        return (injection.name, sweep.scenario.operation, str(await_))
     if injection.interrupts or injection.name in _THROUGHOUT:
         return (injection.name, sweep.scenario.operation)
     if injection.name != Fault.SERVER_REFUSED:
