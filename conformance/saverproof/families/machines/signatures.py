@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import interface, isolation, pending_writes
 from saverproof.families.items import Finding
+from saverproof.mistakes import MISTAKES
 from saverproof.savers.facts import Facts
 from saverproof.savers.targets.target import Target
 from saverproof.scripts import operation_reproducer, signature_reproducer
@@ -57,7 +58,7 @@ def _of_operations(facts: Facts, api: str, target: Target) -> list[Finding]:
 
 def _of_task_path(api: str, target: Target) -> Finding:
     method = "aput_writes" if api == "async" else "put_writes"
-    return _finding(
+    found = _finding(
         TASK_PATH,
         api,
         f"{method} has no parameter named task_path",
@@ -65,6 +66,9 @@ def _of_task_path(api: str, target: Target) -> Finding:
         f"{method} without task_path",
         signature_reproducer(target, api, name=TASK_PATH),
     )
+    # LangGraph leaves the path out whatever the signature is: graphs suffer alike.
+    mistake = next(one.note for one in MISTAKES if one.breaks == TASK_PATH)
+    return replace(found, mistake=mistake, mistake_of=TASK_PATH)
 
 
 def _finding(
