@@ -11,7 +11,11 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.trials import Trials
-from saverproof.mistakes.delta_changes import ChainsOfBranchesCut, ChainsOfRunsCut
+from saverproof.mistakes.delta_changes import (
+    ChainsOfBranchesCut,
+    ChainsOfParentsAlone,
+    ChainsOfRunsCut,
+)
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.removals import DELTAS_OF_RUNS
 from saverproof.savers.targets.event_loop import EventLoop
@@ -58,7 +62,7 @@ def test_the_bundled_saver_keeps_what_is_needed(tmp_path: Path) -> None:
     assert broken(sqlite, tmp_path) == set()
 
 
-@pytest.mark.parametrize("wrong", [ChainsOfRunsCut, ChainsOfBranchesCut])
+@pytest.mark.parametrize("wrong", [ChainsOfRunsCut, ChainsOfBranchesCut, ChainsOfParentsAlone])
 def test_what_other_runs_need_is_missed(wrong: type, tmp_path: Path) -> None:
     assert broken(target(wrong), tmp_path) == {KEEPS}
 

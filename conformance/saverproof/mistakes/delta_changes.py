@@ -259,6 +259,13 @@ class ChainsOfBranchesCut(ReferenceSaver):
         return self._chain_of(shelf, newest, self._said(newest))
 
 
+@mistake(RUNS, "the parent of each checkpoint that stays is kept, and no ancestor beyond it")
+class ChainsOfParentsAlone(ReferenceSaver):
+    def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:
+        stay = [row for id, row in shelf.checkpoints.items() if id not in doomed]
+        return {row.parent for row in stay if row.parent is not None and self._said(row)}
+
+
 @mistake(RUNS, "the chains of delta channels are kept in the root namespace alone")
 class NestedChainsOfRunsCut(ReferenceSaver):
     def _needed_by_others(self, shelf: Shelf, doomed: set[str]) -> set[str]:

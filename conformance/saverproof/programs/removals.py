@@ -257,16 +257,18 @@ DELTAS: tuple[Program, ...] = tuple(
 
 
 def _runs_of_deltas(namespaces: tuple[str, ...]) -> Program:
-    """Return a program with three runs that deletes the first, whose checkpoints the others need.
+    """Return a program with two runs that deletes the first, whose checkpoints the other needs.
 
-    The second run's branch is rebuilt from the first checkpoint alone.
+    One branch of the second run is rebuilt from a parent and its ancestors, the other from the
+    first checkpoint alone.
     """
     puts: list[Step] = []
     for namespace in namespaces:
         puts += _delta(1, _DELTAS, namespace, "run-1")
         puts += _delta(2, (), namespace, "run-1")
-        puts += _delta(3, (), namespace, "run-2")
-        put, batch = _delta(4, (), namespace, "run-2")
+        puts += _delta(3, (), namespace, "run-1")
+        puts += _delta(4, (), namespace, "run-2")
+        put, batch = _delta(5, (), namespace, "run-2")
         assert isinstance(put, Put)
         puts += (replace(put, parent=1), batch)
     return (*puts, DeleteForRuns(("run-1",)), *_reads(THREAD))

@@ -194,12 +194,12 @@ def deleted_runs_of_delta_threads(p: Probe) -> Any:
     counted = {"counters_since_delta_snapshot": {"x": [1, 1]}}
     for ns in ("", "n:1"):
         p.put(1, ns=ns, values={"x": _DeltaSnapshot(["s"])}, metadata={"run_id": "r1"})
-        for number, parent, run in ((2, 1, "r1"), (3, 2, "r2"), (4, 1, "r2")):
+        for number, parent, run in ((2, 1, "r1"), (3, 2, "r1"), (4, 3, "r2"), (5, 1, "r2")):
             metadata = {**counted, "run_id": run}
             drop = ["x"] if parent == 1 else []
             p.put(number, ns=ns, parent=parent, values={"z": number}, drop=drop, metadata=metadata)
             p.write(number, [("x", number)], "t1", ns=ns)
-    asked = [(number, ("x",), ns) for ns in ("", "n:1") for number in (3, 4)]
+    asked = [(number, ("x",), ns) for ns in ("", "n:1") for number in (4, 5)]
     before = [p.history(*one) for one in asked]
     answer = delete_runs(p, "r1")
     return answer, [found == p.history(*one) for found, one in zip(before, asked, strict=True)]
