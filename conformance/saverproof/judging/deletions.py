@@ -31,7 +31,7 @@ from saverproof.judging.second_looks import (
     refuses_nones,
 )
 from saverproof.judging.store_check import NEVER_USED, answers_unknown_alike, check_store
-from saverproof.programs.model.records import Address, counted
+from saverproof.programs.model.records import PRUNED_AS_OLDER, Address, counted
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps import definitions as steps
 from saverproof.savers.execution.calls import prune_arguments
@@ -251,7 +251,7 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
         record = model.record(address)
         assert record is not None
         if observed is None or answers_unknown_alike(context, address, observed):
-            model.remove(address, "prune")
+            model.remove(address, PRUNED_AS_OLDER)
             continue
         record.parent_may_be_gone = True
         if model.latest(address[0], address[1]) == address[2]:

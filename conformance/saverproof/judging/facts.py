@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from saverproof.contracts.contract import Contract
 from saverproof.errors import describe
 from saverproof.programs.model.records import (
+    PRUNED_AS_OLDER,
     Address,
     Circumstance,
     PendingWrite,
@@ -112,6 +113,7 @@ PAGES = Fact("pages", "pages do not make up the whole listing")
 # --- deleting and copying ----------------------------------------------------------------------
 
 REMOVED = {name: Fact(name) for name in ("delete_thread", "delete_for_runs", "prune")}
+REMOVED[PRUNED_AS_OLDER] = REMOVED["prune"]
 """The fact that a checkpoint is gone, by the operation that removed it."""
 KEPT = Fact("kept", "older checkpoints are kept")
 REBUILT = Fact("delta", "a channel that is stored as changes is rebuilt wrongly")

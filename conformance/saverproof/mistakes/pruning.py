@@ -109,6 +109,15 @@ class PruneLeavesNested(ReferenceSaver):
         return super()._kept(shelf) if shelf.ns == "" else set(shelf.checkpoints)
 
 
+@mistake("deletion/prune-drops-older", "older checkpoints are dropped, and their writes are not")
+class PruneLeavesWrites(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        before = {shelf.ns: dict(shelf.writes) for shelf in self._shelves_of(thread)}
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            shelf.writes.update(before.get(shelf.ns, {}))
+
+
 @mistake("deletion/prune-keeps-delta-chain", "everything but the latest is dropped")
 class PruneCutsDeltaChains(ReferenceSaver):
     def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
@@ -125,6 +134,9 @@ class PruneTakesDeltaWrites(ReferenceSaver):
                 self._drop_writes(shelf, id)
 
 
+_TAKEN = {"metadata": "taken by a prune"}
+
+
 @mistake(
     "deletion/prune-keeps-delta-chain", "the chain is kept, and cannot be read without its metadata"
 )
@@ -134,10 +146,10 @@ class PruneTakesMetadataOfTheChain(ReferenceSaver):
         for shelf in self._shelves_of(thread):
             for id, row in shelf.checkpoints.items():
                 if id != self._newest(shelf):
-                    shelf.checkpoints[id] = replace(row, metadata=self._dump_metadata({}))
+                    shelf.checkpoints[id] = replace(row, metadata=self._dump_metadata(_TAKEN))
 
     def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
-        if not found.metadata:
+        if found.metadata == _TAKEN:
             raise KeyError("step")
         return found
 

@@ -122,6 +122,7 @@ REMOVALS: tuple[Program, ...] = (
     *map(_beside_others, (Prune((THREAD,), ""), Prune((THREAD, OTHER), ""))),
     *map(_beside_a_longer_name, (DeleteThread(THREAD), _ALL_OF, CopyThread(THREAD, NEW))),
     *map(_put_again, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
+    _put_again(Prune((THREAD,), "keep_latest")),
     *map(_copied_later, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
     (PutHistory(THREAD, "", 1, _MANY), DeleteForRuns(("run-2",)), ListTuples(THREAD)),
     (*_PUTS, DeleteForRuns(_RUNS[1:-1]), ListTuples(THREAD)),

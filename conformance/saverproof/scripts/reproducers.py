@@ -6,6 +6,7 @@ A script that cannot decide, as when the saver cannot be opened, exits with 2 (`
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -82,9 +83,7 @@ def _shown(
     statement: str = "",
 ) -> str:
     promise = f"{name}: {statement}" if statement else promise_of(name, flaw.contract)
-    # The flaw may be in what a saver keeps of a read. Without reads, most scripts are shorter.
-    for reads_between in (False, True):
-        writer = ScriptWriter(calls, methods, reads_between=reads_between)
+    for writer in _writers(calls, methods, program):
         try:
             flaw.show(writer, program)
         except (NoScriptError, KeyError):
@@ -97,6 +96,18 @@ def _shown(
         if shows(text, name):
             return text
     return ""
+
+
+def _writers(
+    calls: CallSource, methods: SaverMethods, program: steps.Program
+) -> Iterator[ScriptWriter]:
+    """Yield the writers to try in turn. Without reads, most scripts are shorter."""
+    yield ScriptWriter(calls, methods)
+    # The flaw may be in what a saver keeps of a read,
+    yield ScriptWriter(calls, methods, reads_between=True)
+    if any(isinstance(step, steps.Prune) for step in program):
+        # or in what it keeps of a checkpoint that it has pruned.
+        yield ScriptWriter(calls, methods, drops_older=True)
 
 
 @dataclass(frozen=True, slots=True)

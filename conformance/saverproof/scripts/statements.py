@@ -105,7 +105,7 @@ def remove(step: steps.DeleteForRuns | steps.Prune, writer: ScriptWriter, names:
     else:
         strategy = [f"strategy={quoted(step.strategy)}"] if step.strategy else []
         writer.say(writer.change("prune", names or literal(step.threads), *strategy))
-        writer.model.prune(step)
+        writer.pruned(step)
 
 
 def _write_read(step: steps.GetTuple, writer: ScriptWriter) -> None:

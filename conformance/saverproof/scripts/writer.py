@@ -6,9 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saverproof.programs.model.planning import versions_taken
-from saverproof.programs.model.records import Address, PendingWrite, PlannedPut, Version
+from saverproof.programs.model.records import (
+    PRUNED_AS_OLDER,
+    Address,
+    PendingWrite,
+    PlannedPut,
+    Version,
+)
 from saverproof.programs.model.store import Model
-from saverproof.programs.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
+from saverproof.programs.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Prune, Put
 from saverproof.programs.steps.identifiers import EXIT_TASK, task_id, timestamp
 from saverproof.programs.values import Value
 from saverproof.savers.execution.calls import PENDING_SEND
@@ -34,15 +40,22 @@ _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 class ScriptWriter:
     """The script so far. ``blocks`` are the lines for each time that the saver is open.
 
-    With ``reads_between`` everything is read after each step, as when a program is judged.
+    With ``reads_between`` everything is read after each step, as when a program is judged. With
+    ``drops_older`` the older checkpoints of a pruned thread, which a saver may keep, are gone.
     """
 
     def __init__(
-        self, calls: CallSource, methods: SaverMethods, *, reads_between: bool = False
+        self,
+        calls: CallSource,
+        methods: SaverMethods,
+        *,
+        reads_between: bool = False,
+        drops_older: bool = False,
     ) -> None:
         self.calls = calls
         self.methods = methods
         self.reads_between = reads_between
+        self.drops_older = drops_older
         self.model = Model()
         self.blocks: list[list[str]] = [[]]
         self.after: list[str] | None = None
@@ -71,6 +84,12 @@ class ScriptWriter:
         """Add lines to the block with the open saver, or to what follows once it was closed."""
         block = self.blocks[-1] if self.after is None else self.after
         block += lines
+
+    def pruned(self, step: Prune) -> None:
+        """Let the model follow a prune."""
+        for address in self.model.prune(step):
+            if self.drops_older and address[2] != self.model.latest(*address[:2]):
+                self.model.remove(address, PRUNED_AS_OLDER)
 
     @property
     def position(self) -> int:

@@ -125,7 +125,8 @@ PRUNE_DROPS_OLDER = Contract(
     id="deletion/prune-drops-older",
     level=Level.SHOULD,
     statement=(
-        '`prune` with "keep_latest" drops the older checkpoints of a thread without delta channels.'
+        '`prune` with "keep_latest" drops the older checkpoints of a thread without delta '
+        "channels, with their writes."
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`",
     wrong="prune returns without doing anything",

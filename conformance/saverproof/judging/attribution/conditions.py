@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from saverproof.contracts.tables import serialization, upsert
+from saverproof.contracts.tables import deletion, serialization, upsert
 from saverproof.judging import facts
 from saverproof.judging.attribution import write_conditions
 from saverproof.judging.attribution.contract_of_fact import (
@@ -87,6 +87,9 @@ def returned(case: Case) -> str | None:
     back = shown_but_not_put or case.kind in (facts.WRITE_EXTRA, facts.WRITE_TWICE)
     if record is None or record.puts > 1 or not back:
         return None
+    if record.before == records.PRUNED_AS_OLDER:
+        # Of older checkpoints a saver may keep anything.
+        return deletion.PRUNE_DROPS_OLDER.id
     return BY_RETURN.get(record.before or "")
 
 

@@ -44,6 +44,7 @@ BY_REMOVAL: Mapping[str, str] = {
     "delete_thread": deletion.THREAD_ALL.id,
     "delete_for_runs": deletion.RUNS.id,
     "prune": deletion.PRUNE_LATEST.id,
+    records.PRUNED_AS_OLDER: deletion.PRUNE_LATEST.id,
 }
 """The contract broken by a checkpoint that is still shown, by the operation that removed it."""
 BY_RETURN: Mapping[str, str] = {**BY_REMOVAL, "delete_thread": deletion.NO_GHOSTS.id}

@@ -54,10 +54,13 @@ SPECIAL_AGAIN = Circumstance("written to a special channel again")
 SPECIAL_AGAIN_MIXED = Circumstance("written to a special channel again, beside regular writes")
 SAME_ID = Circumstance("another namespace of its thread has the same id")
 ADDED = Circumstance("its task had regular writes before")
+PRUNED_AS_OLDER = "prune to the latest"
+"""The operation by which older checkpoints go that a saver may keep."""
 RETURNED = {
     operation: Circumstance(f"put again after {operation}")
     for operation in ("delete_thread", "delete_for_runs", "prune")
 }
+RETURNED[PRUNED_AS_OLDER] = RETURNED["prune"]
 """Operation that removed an id -> the circumstance that the id was put again afterwards."""
 
 
