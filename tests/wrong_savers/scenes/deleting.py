@@ -160,7 +160,13 @@ def pruned_of_the_older(p: Probe) -> Any:
         p.put(number, thread="c", ns=f"n{number}")
     p.put(102, thread="c", ns="n101", parent=101)
     prune(p, "c")
-    return [p.places(p.config(thread, None)) for thread in "abc"]
+    places = [p.places(p.config(thread, None)) for thread in "abc"]
+    p.put(1, thread="d")
+    p.write(1, [("x", 1)], "t1", thread="d")
+    p.put(2, thread="d", parent=1)
+    prune(p, "d")
+    p.put(1, thread="d")
+    return places, p.pending("d", "", 1)
 
 
 def delta_thread(p: Probe) -> None:
