@@ -57,9 +57,8 @@ def reproducer(target: Target, broken: Sequence[BrokenLaw], api: str) -> str:
 
 def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
     """Return the source of a script."""
-    question, law = breach.question, breach.law
-    large = _large(breach)
-    fewest, most = law.counts[0], law.counts[breach.sizes.index(large)]
+    question = breach.question
+    large, growth = _large(breach)
     lines = [
         *calling(opening, api),
         *(loading_drivers() if breach.witness == "calls" else []),
@@ -72,22 +71,35 @@ def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
         f"few, many = measured({breach.sizes[0]}), measured({large})",
         f'told = f"{{few:,}} at {breach.sizes[0]:,}, {{many:,}} at {large:,}"',
         f'print("{WITNESSES[breach.witness].unit.rstrip(",")}:", told)',
-        f"if many > few + {max((most - fewest) // 2, WITNESSES[breach.witness].slack)}:",
+        f"if many > few + {max(growth // 2, WITNESSES[breach.witness].slack)}:",
         f"    {complaint(f'about as many at {large:,} as at {breach.sizes[0]:,}', '{told}')}",
     ]
     return whole_script(promise_of(question.contract), name, opening, lines, _IMPORTS)
 
 
-def _large(breach: BrokenLaw) -> int:
-    """Return the first size at which the growth is unmistakable, else the last size."""
-    law = breach.law
-    slack = max(2 * WITNESSES[breach.witness].slack, law.counts[0])
-    plain = (
-        size
-        for size, count in zip(breach.sizes, law.counts, strict=True)
-        if count - law.counts[0] > slack
+def _large(breach: BrokenLaw) -> tuple[int, int]:
+    """Return the first size at which the growth is unmistakable, with that growth. It may be a
+    larger size than the store was grown to: a saver that is seen to break a law is not asked
+    further.
+    """
+    law, sizes = breach.law, breach.sizes
+    unmistakable = max(2 * WITNESSES[breach.witness].slack, law.counts[0])
+    for size, count in zip(sizes, law.counts, strict=True):
+        if (growth := count - law.counts[0]) > unmistakable:
+            return size, growth
+    if law.sizes != sizes:
+        return sizes[-1], growth
+    further = (
+        (factor * sizes[-1], growth + int(law.per_item * (factor - 1) * sizes[-1]))
+        for factor in _FURTHER
     )
-    return next(plain, breach.sizes[-1])
+    return next((one for one in further if one[1] > unmistakable), (sizes[-1], growth))
+
+
+_FURTHER = (4, 16)
+"""How many times larger than its last size a store is made for a script: each takes as many times
+longer.
+"""
 
 
 def _stores(store: type[GrowingStore]) -> list[type]:
