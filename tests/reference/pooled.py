@@ -56,6 +56,9 @@ class PooledDatabase(WithRuns):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
+        if getattr(self.local, "reading", None) is not None:
+            yield
+            return
         with self.readers.connection() as self.local.reading:
             try:
                 self.connection.execute("BEGIN")

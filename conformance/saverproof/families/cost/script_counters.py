@@ -89,6 +89,15 @@ def kept(path):
 """
 
 
+KEPT_IN_MEMORY = """
+tracemalloc.start()
+def held():
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+"""
+"""Counts what a saver keeps that has no store outside of its process."""
+
+
 def loading_drivers() -> list[str]:
     """Return lines that import the drivers which this process has loaded: only calls of loaded
     drivers are counted, and a target may import its driver later.

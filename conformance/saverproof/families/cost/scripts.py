@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from saverproof.families.chain import Chain
 from saverproof.families.cost.judging import BrokenLaw
 from saverproof.families.cost.questions import Question
-from saverproof.families.cost.script_counters import COUNTERS, loading_drivers
+from saverproof.families.cost.script_counters import COUNTERS, KEPT_IN_MEMORY, loading_drivers
 from saverproof.families.cost.stores import GrowingStore, doom
 from saverproof.families.cost.witnesses import IN_SERVER, WITNESSES
 from saverproof.savers.targets.target import Target
@@ -31,6 +31,7 @@ class Reopened:
 a server tells its work.
 """
 _IMPORTS = (
+    "import gc",
     "import itertools",
     "import random",
     "import struct",
@@ -49,32 +50,39 @@ def reproducer(target: Target, broken: Sequence[BrokenLaw], api: str) -> str:
     # One for each thing that is counted, the worst first: some cannot be counted by plain means.
     tried = {breach.witness: breach for breach in reversed(broken) if _can_be_counted(breach)}
     texts = [
-        script(breach, api, opening, target.name)
+        script(breach, api, opening, target)
         for breach in sorted(tried.values(), key=lambda breach: breach.rank)[:_TRIED]
     ]
     return first_to_complain(texts, broken[0].question.contract)
 
 
-def script(breach: BrokenLaw, api: str, opening: Opening, name: str) -> str:
+def script(breach: BrokenLaw, api: str, opening: Opening, target: Target) -> str:
     """Return the source of a script."""
     question = breach.question
     large, growth = _large(breach)
     lines = [
         *calling(opening, api),
         *(loading_drivers() if breach.witness == "calls" else []),
-        *COUNTERS.get(breach.witness, _REOPENED).splitlines(),
+        *_counter(breach, target).splitlines(),
         *source_of(Chain),
         *(line for one in _stores(question.store) for line in source_of(one)),
         *_definitions(question),
         "def measured(size):",
-        *indented(opening.in_folder(_measured(breach, opening, api))),
+        *indented(opening.in_folder(_measured(breach, opening, api, target))),
         f"few, many = measured({breach.sizes[0]}), measured({large})",
         f'told = f"{{few:,}} at {breach.sizes[0]:,}, {{many:,}} at {large:,}"',
         f'print("{WITNESSES[breach.witness].unit.rstrip(",")}:", told)',
         f"if many > few + {max(growth // 2, WITNESSES[breach.witness].slack)}:",
         f"    {complaint(f'about as many at {large:,} as at {breach.sizes[0]:,}', '{told}')}",
     ]
-    return whole_script(promise_of(question.contract), name, opening, lines, _IMPORTS)
+    return whole_script(promise_of(question.contract), target.name, opening, lines, _IMPORTS)
+
+
+def _counter(breach: BrokenLaw, target: Target) -> str:
+    """Return the definition of what counts."""
+    if breach.question.counts_what_is_kept and not target.durable:
+        return KEPT_IN_MEMORY
+    return COUNTERS.get(breach.witness, _REOPENED)
 
 
 def _large(breach: BrokenLaw) -> tuple[int, int]:
@@ -114,9 +122,15 @@ def _definitions(question: Question) -> list[str]:
     return [*source_of(question.ask), *(source_of(doom) if question.removes else [])]
 
 
-def _measured(breach: BrokenLaw, opening: Opening, api: str) -> list[str]:
+def _measured(breach: BrokenLaw, opening: Opening, api: str, target: Target) -> list[str]:
     """Return the body of ``measured``."""
     question = breach.question
+    if question.counts_what_is_kept and not target.durable:
+        return with_saver(
+            opening,
+            api,
+            lambda saver: ["before = held()", f"cost({saver}, size)", "return held() - before"],
+        )
     if question.counts_what_is_kept:
         keeping = with_saver(opening, api, lambda saver: [f"cost({saver}, size)"])
         return [*keeping, f"return {_kept(opening)}"]
