@@ -25,7 +25,8 @@ _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
     {
         # Half a megabyte is what a page of a document or an image takes.
         stores.UnchangedValue: (1 << 10, 1 << 13, 1 << 16, 1 << 19),
-        stores.Agent: (1 << 10, 1 << 13, 1 << 16),
+        # What 32 steps take besides, some 2 kB each, is little beside the largest.
+        stores.Agent: (1 << 10, 1 << 14, 1 << 18),
         stores.LargeValues: (1 << 10, 1 << 13, 1 << 16),
         # From a screen to all of the thread.
         stores.Limit: (4, 16, 64),

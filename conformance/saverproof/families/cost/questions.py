@@ -173,10 +173,10 @@ _TWICE = 2.0
 while indexes and half-empty pages add less.
 """
 
-_MOVED = 4.0
-"""The bytes for each byte of an unchanged channel from which it is kept again and again: kept in
-each of 32 steps, they would be 32. A file may have a free place from which it was moved, and 32
-steps take as much again besides.
+_MOVED = 3.0
+"""The bytes for each byte of an unchanged channel from which a store keeps too much. A row that was
+rewritten leaves its former place free, so that one copy takes two; kept in each of 32 steps, it
+would take 32.
 """
 _A_REST = 16_384.0
 """The bytes for each round from which a store keeps too much of removed data. In a round, eight
