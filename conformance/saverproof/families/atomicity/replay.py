@@ -129,12 +129,16 @@ def _elsewhere(sweep: FaultSweep, recorded: Injection, contract: str) -> ReplayA
 
 
 def _settled(bench: FaultBench, contract: str, again: Callable[[], ReplayAnswer]) -> ReplayAnswer:
-    """Return the answer; if a cancelled call fails, that of a second replay, with time for a
-    service elsewhere to end what it was sent.
+    """Return the answer, or that of a replay with time for a service elsewhere to end what it was
+    sent, if that time makes the difference (see ``FaultSweep.judged``).
     """
     answer = again()
-    late = contract == CANCELLED and answer.status is Status.FAILING
-    return again() if late and bench.linger() else answer
+    if contract != CANCELLED or answer.status is not Status.FAILING or not bench.linger():
+        return answer
+    waited = again()
+    bench.hurry()
+    proved = waited.status is Status.FIXED and again().status is Status.FAILING
+    return waited if proved else answer
 
 
 def _random_again(

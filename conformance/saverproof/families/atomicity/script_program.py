@@ -103,9 +103,9 @@ class _Body:
     _waiting: list[str] = field(default_factory=list)
 
     def _excusing(self, failing: Sequence[str], error: str, *, waits: bool) -> list[str]:
-        """Return the lines of a call under its fault, whatever it raises. Where only a call that
-        raises may be lost, that it raised is noted: its state may lack it then. A call that
-        ``waits`` is made again before anyone looks.
+        """Return the lines of a call that may raise ``error``. If the contract lets only a call be
+        lost that raises, the script notes that it did, unless the call ``waits``: then it is made
+        again before anyone looks.
         """
         if self.contract != SILENT or waits:
             return [f"with contextlib.suppress({error}):", *indented(failing)]
@@ -208,7 +208,7 @@ class _Body:
             "except Exception as error:",
             '    raise SystemExit(f"{__doc__}\\nobserved: {error!r}") from error',
         ]
-        behind = "raised" if self.contract == SILENT else f"{self.behind}"
+        behind = "raised" if self.contract == SILENT else str(self.behind)
         comparing = [
             f"behind = {behind}  # states that may lack the call that has just failed",
             *([f"in_part = {self.in_part}  # or lack it in some threads"] if self.in_part else []),
