@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from saverproof.contracts.tables.deletion import PRUNE_DROPS_OLDER
 from saverproof.programs.operations import OPERATIONS
 from saverproof.programs.steps import definitions as steps
 from saverproof.savers.targets.target import Target
@@ -83,7 +84,7 @@ def _shown(
     statement: str = "",
 ) -> str:
     promise = f"{name}: {statement}" if statement else promise_of(name, flaw.contract)
-    for writer in _writers(calls, methods, program):
+    for writer in _writers(calls, methods, flaw.contract):
         try:
             flaw.show(writer, program)
         except (NoScriptError, KeyError):
@@ -98,15 +99,13 @@ def _shown(
     return ""
 
 
-def _writers(
-    calls: CallSource, methods: SaverMethods, program: steps.Program
-) -> Iterator[ScriptWriter]:
+def _writers(calls: CallSource, methods: SaverMethods, contract: str) -> Iterator[ScriptWriter]:
     """Yield the writers to try in turn. Without reads, most scripts are shorter."""
     yield ScriptWriter(calls, methods)
-    # The flaw may be in what a saver keeps of a read,
+    # The flaw may be in what a saver keeps of a read.
     yield ScriptWriter(calls, methods, reads_between=True)
-    if any(isinstance(step, steps.Prune) for step in program):
-        # or in what it keeps of a checkpoint that it has pruned.
+    # By all other contracts a saver may keep what is older.
+    if contract == PRUNE_DROPS_OLDER.id:
         yield ScriptWriter(calls, methods, drops_older=True)
 
 
