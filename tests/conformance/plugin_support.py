@@ -265,6 +265,10 @@ def _yields_again(workspace):
     yield InMemorySaver()
     yield InMemorySaver()
 
+def _uses_another(workspace):
+    with contextmanager(_never_yields)(workspace):
+        yield InMemorySaver()
+
 class Broken(InMemorySaver):
     def put(self, *args, **kwargs):
         raise LookupError("no such table")
@@ -281,6 +285,7 @@ never_closes_on_its_loop = target(durable=False)(asynccontextmanager(_never_clos
 broken = opener(_broken, durable=False)
 leaves, bare = opener(_leaves), opener(_bare)
 never_yields, yields_again = opener(_never_yields), opener(_yields_again, durable=False)
+uses_another = opener(_uses_another)
 nameless, unfinished, no_python = (
     opener(_driver, durable=False, opening=text)
     for text in ("Nowhere(path)", "import os; x = os.sep", "Nowhere(path")

@@ -88,6 +88,10 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         ("bad:leaves", r"'_leaves': opening raised SystemExit: no licence \(.*bad.py, line "),
         ("bad:bare", r"'_bare': .* yielded an? object, expected a saver"),
         ("bad:never_yields", "'_never_yields': the function ended without a yield, expected one"),
+        (
+            "bad:uses_another",
+            "'_uses_another': opening raised RuntimeError: generator didn't yield",
+        ),
         ("bad:yields_again", "'_yields_again': the function yielded twice, expected one yield"),
         ("misused:x", r"name is 'a b', expected 1 to 60 .* \(.*misused.py, line 2\)"),
         ("bad:forgets", "a checkpoint that was put is gone when the saver is opened again"),

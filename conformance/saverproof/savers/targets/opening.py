@@ -3,6 +3,7 @@
 import inspect
 import secrets
 import shutil
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -44,7 +45,7 @@ def opened(
     try:
         saver = enter()
     except (Exception, SystemExit) as error:
-        said = _YIELDS.get(str(error)) or f"opening raised {describe(error)}"
+        said = _miscounted(manager, error) or f"opening raised {describe(error)}"
         raise OpeningError(f"target {target.name!r}: {said}") from error
     try:
         _check_saver(target, saver)
@@ -61,8 +62,17 @@ def opened(
     try:
         leave(None, None, None)
     except Exception as error:
-        said = _YIELDS.get(str(error)) or f"closing raised {describe(error)}"
+        said = _miscounted(manager, error) or f"closing raised {describe(error)}"
         raise OpeningError(f"target {target.name!r}: {said}", stage="closing") from error
+
+
+def _miscounted(manager: Any, error: BaseException) -> str | None:
+    """Return what is wrong if the target's function does not yield once; else None."""
+    function = getattr(manager, "gen", None)
+    code = getattr(function, "gi_code", None) or getattr(function, "ag_code", None)
+    # An error of a manager that the function uses has passed the function.
+    passed = any(frame.f_code is code for frame, _ in traceback.walk_tb(error.__traceback__))
+    return None if code is None or passed else _YIELDS.get(str(error))
 
 
 _YIELDS = {
