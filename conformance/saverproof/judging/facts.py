@@ -112,8 +112,13 @@ PAGES = Fact("pages", "pages do not make up the whole listing")
 
 # --- deleting and copying ----------------------------------------------------------------------
 
-REMOVED = {name: Fact(name) for name in ("delete_thread", "delete_for_runs", "prune")}
-REMOVED[PRUNED_AS_OLDER] = REMOVED["prune"]
+_PRUNED = Fact("prune")
+REMOVED = {
+    "delete_thread": Fact("delete_thread"),
+    "delete_for_runs": Fact("delete_for_runs"),
+    "prune": _PRUNED,
+    PRUNED_AS_OLDER: _PRUNED,
+}
 """The fact that a checkpoint is gone, by the operation that removed it."""
 KEPT = Fact("kept", "older checkpoints are kept")
 REBUILT = Fact("delta", "a channel that is stored as changes is rebuilt wrongly")

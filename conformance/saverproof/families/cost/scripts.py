@@ -92,16 +92,13 @@ def _large(breach: BrokenLaw) -> tuple[int, int]:
     """
     law, sizes = breach.law, breach.sizes
     unmistakable = max(2 * WITNESSES[breach.witness].slack, law.counts[0])
-    for size, count in zip(sizes, law.counts, strict=True):
-        if (growth := count - law.counts[0]) > unmistakable:
-            return size, growth
-    if law.sizes != sizes:
-        return sizes[-1], growth
-    further = (
-        (factor * sizes[-1], growth + int(law.per_item * (factor - 1) * sizes[-1]))
-        for factor in _FURTHER
-    )
-    return next((one for one in further if one[1] > unmistakable), (sizes[-1], growth))
+    grown = [(size, count - law.counts[0]) for size, count in zip(sizes, law.counts, strict=True)]
+    last, growth = grown[-1]
+    if law.sizes == sizes:
+        grown += [
+            (factor * last, growth + int(law.per_item * (factor - 1) * last)) for factor in _FURTHER
+        ]
+    return next((one for one in grown if one[1] > unmistakable), (last, growth))
 
 
 _FURTHER = (4, 16)

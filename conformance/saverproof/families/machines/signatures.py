@@ -66,7 +66,7 @@ def _of_task_path(api: str, target: Target) -> Finding:
         f"{method} without task_path",
         signature_reproducer(target, api, name=TASK_PATH),
     )
-    # LangGraph leaves the path out whatever the signature is: graphs suffer alike.
+    # LangGraph leaves the path out for any signature without it, so that graphs suffer alike.
     mistake = next(one.note for one in MISTAKES if one.breaks == TASK_PATH)
     return replace(found, mistake=mistake, mistake_of=TASK_PATH)
 

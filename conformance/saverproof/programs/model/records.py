@@ -56,11 +56,13 @@ SAME_ID = Circumstance("another namespace of its thread has the same id")
 ADDED = Circumstance("its task had regular writes before")
 PRUNED_AS_OLDER = "prune to the latest"
 """The operation by which older checkpoints go that a saver may keep."""
+_PUT_AFTER_PRUNE = Circumstance("put again after prune")
 RETURNED = {
-    operation: Circumstance(f"put again after {operation}")
-    for operation in ("delete_thread", "delete_for_runs", "prune")
+    "delete_thread": Circumstance("put again after delete_thread"),
+    "delete_for_runs": Circumstance("put again after delete_for_runs"),
+    "prune": _PUT_AFTER_PRUNE,
+    PRUNED_AS_OLDER: _PUT_AFTER_PRUNE,
 }
-RETURNED[PRUNED_AS_OLDER] = RETURNED["prune"]
 """Operation that removed an id -> the circumstance that the id was put again afterwards."""
 
 
