@@ -18,7 +18,7 @@ from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
 from tests.nights import by_night, by_turns
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.readers import FileReadTwice
-from tests.wrong_savers.upkeep import CopyOfTwoReads
+from tests.wrong_savers.upkeep import CopyOfTwoReads, StoredValuesLookedUpFirst
 from tests.wrong_savers.upkeep_of_graphs import (
     CopyOfQuestionsFirst,
     CopyTakesQuestionsAway,
@@ -45,6 +45,8 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.held_putting import SCENE as HELD_PUT
+from saverproof.families.concurrency.held_putting import Deleter
 from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.holding import HoldPoint
@@ -102,6 +104,14 @@ def read_held(saver: type, at: str, read: OperationKind, change: str) -> dict[st
     return {"scene": HELD_READ, "read": read.value, "change": change, "place": place}
 
 
+def put_held(by: Deleter) -> dict[str, Any]:
+    """A scene in which a put is held between its two transactions, while its thread is deleted."""
+    lines, first = inspect.getsourcelines(StoredValuesLookedUpFirst)
+    (line,) = (number for number, text in enumerate(lines, first) if "super()._store" in text)
+    place = encode(HoldPoint(inspect.getfile(StoredValuesLookedUpFirst), line))
+    return {"scene": HELD_PUT, "by": by.value, "place": place}
+
+
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
 EVERY_METHOD = {"calls": [method_of(operation) for operation in LOOKED_AT]}
 SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -127,6 +137,16 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         COPY,
         "copy-of-two-reads",
         read_held(CopyOfTwoReads, '"writes"', OperationKind.COPY, "deleted"),
+    ),
+    "a put that is held": (
+        LATE,
+        "stored-values-looked-up-first",
+        put_held(Deleter.CALLER),
+    ),
+    "a put beside another process": (
+        LATE,
+        "stored-values-looked-up-first",
+        put_held(Deleter.PROCESS),
     ),
     "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
     "a saver opened before": (INSTANCES, "listing-kept", asking(Reader.BESIDE)),
@@ -199,7 +219,9 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a late writer": (LATE, "values-found-by-version-alone", {"scene": "late writer"}),
 }
 """Of each text: its contract, a wrong saver, and what the script has to know of the scene."""
-HELD_READS = [kind for kind, (_, _, scene) in SCRIPTS.items() if scene.get("scene") == HELD_READ]
+HELD_CALLS = [
+    kind for kind, (_, _, scene) in SCRIPTS.items() if scene.get("scene") in (HELD_READ, HELD_PUT)
+]
 EACH = pytest.mark.parametrize("kind", SCRIPTS)
 SLOW_BY_NIGHT = {
     "a latest that is held",
@@ -272,7 +294,7 @@ def test_a_script_has_nothing_to_say_of_the_bundled_saver(
     text = played(written(kind, targets.sqlite, api), 1)
     status, said = ending(text, kind, tmp_path)
     # It has no such line: that nobody comes between there says nothing.
-    assert (status, said) == (0, "") if kind not in HELD_READS else status == CANNOT_TELL, said
+    assert (status, said) == (0, "") if kind not in HELD_CALLS else status == CANNOT_TELL, said
 
 
 @pytest.mark.parametrize(
@@ -285,8 +307,8 @@ def test_a_read_in_one_transaction_is_right_at_the_same_line(
     assert ended(text, tmp_path) == (0, "")
 
 
-@pytest.mark.parametrize("kind", HELD_READS)
-def test_a_held_read_that_has_lost_its_line_cannot_tell(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", HELD_CALLS)
+def test_a_held_call_that_has_lost_its_line_cannot_tell(kind: str, tmp_path: Path) -> None:
     text = written(kind, target_of(SCRIPTS[kind][1]), "sync")
     status, said = ended(text.replace("text.strip() == ", "text.strip() == 'was ' + "), tmp_path)
     assert status == CANNOT_TELL
@@ -310,8 +332,8 @@ def test_a_script_is_short_and_has_nothing_of_the_kit(kind: str, api: str, targe
     text = written(kind, target, api)
     assert not re.search(r"\bsaverproof\b", text)
     assert not re.search(r"<\w+>", text)
-    # One that is two processes, or has a graph and who tidies up, has both to say.
-    both = "subprocess.Popen" in text or "StateGraph" in text
+    # One that has two callers, of which one is held or tidies up beside a graph, has both to say.
+    both = any(one in text for one in ("subprocess.Popen", "StateGraph", "settrace"))
     assert both or text.count("\n") <= LONGEST
     assert max(map(len, text.splitlines())) <= 100
 

@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
+from tests.reference.blobs import BlobReference
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.outside_the_lock import (
     RunsDeletedInAnothersTransaction,
@@ -29,6 +30,7 @@ from tests.wrong_savers.upkeep import (
     PruneOfEarlyWrites,
     PruneTakesLocksInAnotherOrder,
     RunsDeletedByThread,
+    StoredValuesLookedUpFirst,
     ValuesFoundByVersionAlone,
 )
 from tests.wrong_savers.upkeep_of_graphs import (
@@ -187,6 +189,12 @@ def deleted_beside_a_batch(probe: Probe) -> bool:
     return 3 not in probe.ids(probe.config()) or bool(probe.pending("a", "", 3))
 
 
+def put_beside_the_deletion_of_its_thread(probe: Probe) -> bool:
+    with before_transaction(probe, 1, lambda: probe.delete("a")):
+        probe.put(3, parent=2, values={"y": 1})
+    return not probe.ids(probe.config()) or probe.held("a", "", 3) == {"x": 2, "y": 1}
+
+
 def put_late(probe: Probe) -> bool:
     probe.delete("a")
     probe.put(3, parent=2, values={"y": 1})
@@ -210,6 +218,7 @@ def put_late(probe: Probe) -> bool:
         (RunsDeletedWithNewQuestions, SqliteReference, runs_deleted_beside_a_question),
         (DeletionFillsTablesAnew, SqliteReference, put_beside_a_deletion),
         (DeletionInTwoTransactions, SqliteReference, deleted_beside_a_batch),
+        (StoredValuesLookedUpFirst, BlobReference, put_beside_the_deletion_of_its_thread),
         (ValuesFoundByVersionAlone, ReferenceSaver, put_late),
     ],
     ids=lambda given: getattr(given, "name", None) or given.__name__,

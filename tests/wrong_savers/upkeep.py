@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf
+from tests.reference.blobs import BlobReference
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.in_threads import InThreads
@@ -227,6 +228,18 @@ class DeletionInTwoTransactions(InThreads, SqliteReference):
         for table in ("checkpoints", "writes"):
             with self.database.writing():
                 self.database.run(f"DELETE FROM {table} WHERE thread = ?", thread_id)
+
+
+@wrong(LATE, "a put looks up in one transaction which values are there, and stores in another")
+class StoredValuesLookedUpFirst(InThreads, BlobReference):
+    def _store(self, row: CheckpointRow, blobs: Mapping[str, Blob], versions: Any) -> None:
+        with self.database.reading():
+            missing = {
+                channel: blob
+                for channel, blob in blobs.items()
+                if not self._blobs(row, channel, versions[channel])
+            }
+        super()._store(row, missing, versions)
 
 
 @wrong(LATE, "a value that the put does not call new is found by its version, or not at all")

@@ -25,6 +25,7 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
+from saverproof.families.concurrency.held_putting import hold_puts
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.history_judging import HISTORIES, HistoryJudging
 from saverproof.families.concurrency.iteration import By
@@ -138,6 +139,8 @@ class ConcurrencyJudging:
                 HistoryJudging(bench, self.record, able, effort).run()
             if LATE in self.tally.wanted:
                 write_late(bench, self.record)
+                if effort.reads and LATE not in self.record.found:
+                    hold_puts(bench, able_of(self._operations()), self.record, effort.reads)
             if self.tally.wanted & UPKEEPS and effort.upkeep:
                 self._upkeep(bench, effort)
 

@@ -1,5 +1,5 @@
-"""Fills in a script in which a read, or a copy, is held while another process changes what it
-reads.
+"""Fills in scripts in which a read, a copy or a put is held while another caller changes what it
+is about.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency.contract_ids import INSTANCES, TORN
+from saverproof.families.concurrency.held_putting import Deleter
 from saverproof.families.concurrency.held_reading import CHANGES, STOPPED
 from saverproof.families.concurrency.holding import AWAIT, HoldPoint
 from saverproof.families.concurrency.reading_again import CHANGES as OF_ONE_SAVER
@@ -77,6 +78,13 @@ def read_again_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
         "other_task": task_id(2),
         **_place_words(scene),
     }
+
+
+def held_put_words(scene: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the words of a script for who deletes the thread, and the place where the put is
+    held.
+    """
+    return {"apart": scene["by"] == Deleter.PROCESS, **_place_words(scene)}
 
 
 def _place_words(scene: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,13 +55,15 @@ class HeldOperation:
     """The operation that is held, and the contract that it breaks if it shows a mixture of two
     states.
 
-    For a copy, ``looks`` has the read that shows the copy, and ``clears`` what removes it.
+    What reads nothing itself, as a copy, has in ``looks`` the read that shows what it made, and in
+    ``clears`` what removes that. ``before`` is what is stored before the operation begins.
     """
 
     made: Operation
     contract: str = TORN
     looks: tuple[Operation, ...] = ()
     clears: tuple[Operation, ...] = ()
+    before: tuple[Operation, ...] = BEFORE
 
     def beside(
         self, changes: Sequence[Sequence[Operation]], able: Able, most: int
@@ -70,7 +72,7 @@ class HeldOperation:
         during each change.
         """
         return {
-            "before": encode(BEFORE),
+            "before": encode(self.before),
             "each": [encode(change) for change in changes],
             "ends": encode((DELETED,) if able.deletes else ()),
             "read": encode(self.made),

@@ -9,6 +9,7 @@ from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.concurrency import (
     agreeing,
     crossing,
+    held_putting,
     held_reading,
     late_writing,
     loop_judging,
@@ -110,6 +111,9 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
         case held_reading.SCENE:
             most = EFFORTS["default"].reads
             held_reading.again(bench, _able(bench), data, record, most)
+        case held_putting.SCENE:
+            most = EFFORTS["default"].reads
+            held_putting.again(bench, _able(bench), data, record, most)
         case held_reading.STOPPED:
             stopping.again(bench, _able(bench), data, record)
         case reading_again.SCENE:

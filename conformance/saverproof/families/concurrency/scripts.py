@@ -28,8 +28,10 @@ from saverproof.families.concurrency.contract_ids import (
 from saverproof.families.concurrency.crossing import SCENE as CROSSING
 from saverproof.families.concurrency.graph_scenes import SCENES as GRAPHS_SCENES
 from saverproof.families.concurrency.graph_scripts import graph_imports, graph_words
+from saverproof.families.concurrency.held_putting import SCENE as HELD_PUT
 from saverproof.families.concurrency.held_read_scripts import (
     HELD_READ_IMPORTS,
+    held_put_words,
     held_read_words,
     read_again_words,
 )
@@ -71,6 +73,8 @@ _DELETIONS = {
 
 _HELD_READS = frozenset({HELD_READ, STOPPED_READ})
 """The scenes in which another process comes between the statements of a read."""
+_HELD = {*_HELD_READS, READ_AGAIN, HELD_PUT}
+"""The scenes in which a call is held at a place: their scripts do not depend on chance."""
 _WAITS = (f"from {Waits.__module__.rpartition('.')[0]} import {Waits.__name__}",)
 
 # What comes out is Python, in which HTML's escapes would be errors.
@@ -93,7 +97,7 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     text = script(target, opening, problem.contract, scene, api)
     if not text:
         return ""
-    if problem.contract in BY_CHANCE and scene.get("scene") not in {*_HELD_READS, READ_AGAIN}:
+    if problem.contract in BY_CHANCE and scene.get("scene") not in _HELD:
         return tried_often(text, problem.contract, partial(_patient, text))
     return text if complains_alone(text, problem.contract) else ""
 
@@ -122,9 +126,10 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         if not words["calls"]:
             return ""
     if scene.get("scene") == CROSSING or (
-        scene.get("scene") == READ_AGAIN and "place" not in scene
+        scene.get("scene") in (READ_AGAIN, HELD_PUT) and "place" not in scene
     ):
-        # What hangs would have to be watched from outside.
+        # What hangs would have to be watched from outside. No script has a second process that is
+        # not called while something is held.
         return ""
     if scene.get("scene") == UPKEEP_SCENE:
         if "kind" not in scene:
@@ -139,6 +144,9 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         imports = HELD_READ_IMPORTS
     if scene.get("scene") == READ_AGAIN:
         words |= read_again_words(scene, name)
+        imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")
+    if scene.get("scene") == HELD_PUT:
+        words |= held_put_words(scene)
         imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")
     if scene.get("scene") in GRAPHS_SCENES:
         told = graph_words(scene, api)
@@ -162,6 +170,8 @@ def _template(name: str, scene: dict[str, Any]) -> str:
         return "held_read"
     if scene.get("scene") == READ_AGAIN:
         return "read_again"
+    if scene.get("scene") == HELD_PUT:
+        return "held_put"
     if name == FIRST:
         return "held" if scene.get("file") else "first_use"
     if scene.get("shifted"):

@@ -1,0 +1,151 @@
+"""Holds a put of a run at one of its places while the run's thread is deleted.
+
+A put may look up in one transaction which values are stored, and store the rest in another one. By
+chance a deletion hardly ever comes between the two, so the put is held there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from saverproof.families.concurrency import held_reads, read_again
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import INSTANCES, LATE, PROCESSES, THREADS
+from saverproof.families.concurrency.held_reading import (
+    DELETED,
+    NO_PLACE,
+    PLACE,
+    HeldOperation,
+    in_words,
+    not_over,
+    played,
+)
+from saverproof.families.concurrency.held_reads import decoded
+from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
+from saverproof.families.concurrency.holding import HoldPoint
+from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
+from saverproof.families.concurrency.workload import Able
+from saverproof.programs.steps.codec import decode, encode
+
+SCENE = "held put"
+_LATE_PUT = Operation(OperationKind.PUT, PLACE, 3, tag=1_001, parent=2, carries=True)
+_HELD = HeldOperation(
+    _LATE_PUT,
+    LATE,
+    looks=(Operation(OperationKind.LATEST, PLACE),),
+    before=(
+        Operation(OperationKind.PUT, PLACE, 1, tag=1),
+        Operation(OperationKind.PUT, PLACE, 2, tag=1_000, parent=1, carries=True),
+    ),
+)
+
+
+class Deleter(StrEnum):
+    """Who deletes the thread while the put is held."""
+
+    PROCESS = "another process"
+    CALLER = "another caller of the same saver"
+
+    @property
+    def hiding(self) -> frozenset[str]:
+        """The contracts that, once broken, would show here as well."""
+        return frozenset({PROCESSES, INSTANCES} if self is Deleter.PROCESS else {THREADS})
+
+
+def hold_puts(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
+    """Hold a put at up to ``most`` places while the thread is deleted, until a part of the thread
+    comes back.
+    """
+    for by in Deleter:
+        apart = by is Deleter.PROCESS
+        if LATE in record.found or (apart and PROCESSES not in record.tally.applicable):
+            continue
+        if by.hiding & {*record.found, *record.hung}:
+            record.tally.note(f"{_said(by)}: not played, since callers are known to be disturbed")
+            continue
+        if why := _hold(bench, able, record, by, most):
+            record.tally.note(why)
+        record.tally.beat()
+
+
+def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
+    """Play a recorded scene again."""
+    why = _hold(bench, able, record, Deleter(data["by"]), most)
+    if why and LATE not in record.found:
+        record.tally.unknown[LATE] = why
+
+
+def _hold(bench: CallerBench, able: Able, record: SceneRecord, by: Deleter, most: int) -> str:
+    """Play the scene once. Return why it shows nothing, or less than it could; "" if there is no
+    such reason.
+    """
+    arguments = _HELD.beside([(DELETED,)], able, most)
+    if by is Deleter.PROCESS:
+        value, why = played(bench, held_reads.read_held, arguments)
+    else:
+        arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
+        with bench.store() as store:
+            result = bench.played(read_again.read_again, {**store, **arguments})
+        value, why = result.value, not_over(result)
+    if why or not value["places"]:
+        return f"{_said(by)}: {why or NO_PLACE}"[:300]
+    record.scenes["puts that are held while their thread is deleted"] += 1
+    (told,) = value["each"]
+    return _judge(record, by, told)
+
+
+def _judge(record: SceneRecord, by: Deleter, told: Mapping[str, Any]) -> str:
+    alone = decoded(told["alone"])
+    if alone[0].error:
+        return f"{_said(by)}: one caller alone could not put"
+    if not is_refused_or_whole(alone[-1], _LATE_PUT):
+        _tell(record, by, f"after {by.value} has deleted its thread,", alone[-1:], {})
+        return ""
+    for at, events in told["held"]:
+        *made, seen = decoded(events)
+        record.tally.operations += len(events)
+        if any(event.error for event in made if event.operation != _LATE_PUT):
+            continue
+        record.tally.agreed(LATE)
+        if is_refused_or_whole(seen, _LATE_PUT):
+            continue
+        place = decode(HoldPoint, at)
+        where = f"held {place.describe()} while {by.value} deletes its thread,"
+        _tell(record, by, where, [*made, seen], {"place": encode(place)})
+        return ""
+    if left := told["left"]:
+        return f"{_said(by)}: the deletion waits for the put, and {left} places were not tried"
+    return ""
+
+
+def _tell(
+    record: SceneRecord, by: Deleter, when: str, events: list[TimedCall], more: dict[str, Any]
+) -> None:
+    seen = events[-1]
+    problem = Problem(
+        LATE,
+        f"a put, {when} brings the thread back with a part of its state",
+        f"an error, or all that was put: {' '.join(sorted(set(_LATE_PUT.parts)))}",
+        f"the latest is {seen.error or in_words(seen.shown)}",
+        tuple(events),
+    )
+    record.saw([problem], {"scene": SCENE, "by": by.value, **more})
+
+
+def is_refused_or_whole(seen: TimedCall, put: Operation) -> bool:
+    """Return whether the last call shows that a late put was refused, or is gone, or is whole.
+
+    The last call is the put itself, if it raised, or else a read of the latest checkpoint.
+    """
+    if seen.operation == put:
+        return not seen.returned
+    if not seen.returned:
+        return False
+    return not seen.shown or (seen.shown[0].number, seen.shown[0].parts) == (put.number, put.parts)
+
+
+def _said(by: Deleter) -> str:
+    return f"a put that is held while {by.value} deletes its thread"
