@@ -253,6 +253,18 @@ class WritesCannotBeRead(WritesCannotBeGot):
 
 
 @mistake(
+    "pending-writes/complete",
+    "rows of writes are unpacked wrongly, but for the history of a channel",
+)
+class WritesCannotBeReadButWalked(ReferenceSaver):
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return _unpacked(found)
+
+    def _listed(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        return _unpacked(found)
+
+
+@mistake(
     "pending-writes/same-in-list", "list unpacks rows of writes wrongly, and get_tuple rightly"
 )
 class WritesCannotBeListed(ReferenceSaver):
