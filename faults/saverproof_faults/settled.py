@@ -9,8 +9,9 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 _STEP_S = 0.002
@@ -96,7 +97,14 @@ def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
 
 def standing(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
     """Return where each thread stands."""
-    frames = sys._current_frames()
+    # The frame of this function is among these. A variable here that keeps them would be a cycle,
+    # by which what is in the program's frames, such as its cursors, outlives its calls.
+    return _places_of(threads, sys._current_frames())
+
+
+def _places_of(
+    threads: Collection[threading.Thread], frames: Mapping[int, FrameType]
+) -> tuple[Any, ...]:
     standing = [(t.ident, frames.get(t.ident or 0)) for t in threads]
     return tuple((ident, id(f), f.f_lasti) for ident, f in standing if f is not None)
 
