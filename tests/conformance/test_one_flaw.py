@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.base import CheckpointTuple
 
 from saverproof.contracts.tables import deletion, parity, pending_writes
 from saverproof.families.machines.blaming import Blaming
 from saverproof.families.machines.diagnosis import Established
 from saverproof.families.machines.trials import Trials
+from saverproof.judging import facts
 from saverproof.mistakes import MISTAKES
 from saverproof.mistakes.async_halves import AsyncSpecialWritesStay
+from saverproof.mistakes.identity import UnknownIdIsLatest
+from saverproof.mistakes.pruning import PruneKeepsLastInserted
 from saverproof.mistakes.read_caches import WritesCached
+from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import opener
 from saverproof.programs.small import batch
-from saverproof.programs.steps.definitions import CopyThread, Put, PutWrites
+from saverproof.programs.steps.definitions import CopyThread, Prune, Put, PutWrites
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
@@ -61,3 +68,46 @@ def test_a_flaw_of_the_async_half_is_no_mistake_of_both(tmp_path: Path) -> None:
         [breach] = run.breaches
         assert blaming.blamed(ANSWERED_TWICE, breach) == SAME
         assert blaming.diagnosis.extend(run, breach, SAME, {SAME}) is None
+
+
+class AnyIdIsFound(UnknownIdIsLatest, PruneKeepsLastInserted):
+    """Drops a checkpoint that is to stay, and answers with another one when asked for it."""
+
+
+def test_another_checkpoint_for_one_that_is_lost_is_no_wrong_address(tmp_path: Path) -> None:
+    program = (Put("a", "", 2), Put("a", "", 1), Prune(("a",), "keep_latest"))
+    target = Target(name="wrong", open=opener(AnyIdIsFound))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync",))
+        blaming = Blaming(trials, frozenset({deletion.PRUNE_LATEST.id}))
+        blaming.diagnosis.pool = []
+        blamed = {blaming.blamed(program, breach) for breach in trials.replay(program).breaches}
+    assert blamed == {deletion.PRUNE_LATEST.id}
+
+
+class CopySharesEverything(ReferenceSaver):
+    """Has one file for a thread and its copy, as a hard link gives it."""
+
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        copy.checkpoints, copy.writes = shelf.checkpoints, shelf.writes
+
+    def _got(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
+        asked = {"thread_id": config["configurable"]["thread_id"]}
+        return found._replace(config={"configurable": {**found.config["configurable"], **asked}})
+
+
+def test_what_is_put_into_the_source_and_shown_as_the_copys_latest_is_the_copys(
+    tmp_path: Path,
+) -> None:
+    program = (Put("a", "", 1), CopyThread("a", "b"), Put("a", "", 2))
+    target = Target(name="wrong", open=opener(CopySharesEverything))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync",))
+        blaming = Blaming(trials, frozenset({deletion.COPY_INDEPENDENT.id}))
+        blaming.diagnosis.pool = []
+        blamed = {
+            blaming.blamed(program, breach)
+            for breach in trials.replay(program).breaches
+            if breach.difference.kind is facts.LATEST
+        }
+    assert blamed == {deletion.COPY_INDEPENDENT.id}

@@ -165,6 +165,7 @@ class Cause(Enum):
 
     ANY_UNKNOWN = "whatever is unknown is answered like this"
     OTHER_THREAD = "it is a checkpoint of another thread"
+    OTHER_COPY = "it is a checkpoint of the other side of a copy"
     OTHER_NAMESPACE = "it is a checkpoint of another namespace"
     ELSEWHERE = "it was put into another workspace"
     LISTING_ALONE = "it is right when it is read by its id"

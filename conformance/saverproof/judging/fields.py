@@ -156,6 +156,21 @@ class Newest:
         complaints.compare(writer, observed, writer.id(newest))
 
 
+class OfId:
+    """The checkpoint that a read by this id gives, where it may give another one."""
+
+    __slots__ = ("_number",)
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
+        """Write a comparison of the id that is shown with the one that was asked for."""
+        del difference
+        writer.say(f"found = {found}")
+        complaints.compare(writer, 'found and found.checkpoint["id"]', writer.id(self._number))
+
+
 # --- whose it is -------------------------------------------------------------------------------
 
 

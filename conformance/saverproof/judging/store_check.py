@@ -9,7 +9,7 @@ from saverproof.judging import facts
 from saverproof.judging.answers import field, part, place, shown_id
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FactLog, Raised
-from saverproof.judging.fields import GONE, OWN_ADDRESS, THERE, Newest
+from saverproof.judging.fields import GONE, OWN_ADDRESS, THERE, Newest, OfId
 from saverproof.judging.looks import ById, Latest
 from saverproof.judging.tuples import is_another, judge_tuple
 from saverproof.programs.model.records import Address
@@ -100,6 +100,12 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
         log.differ(facts.MISSING, address, "the checkpoint", None, part=THERE)
         model.mark_missing(address)
         return
+    if _is_unknown_to_it(context, address, observed):
+        # Nothing is wrong with the tuple itself, which is what the saver has for any unknown id.
+        asked, part_of = mint(address[2]), OfId(address[2])
+        log.differ(facts.MISSING, address, asked, shown_id(observed), part=part_of)
+        model.mark_missing(address)
+        return
     judge_tuple(log, model, address, observed, context.real(address[0]))
 
 
@@ -113,6 +119,15 @@ def answers_unknown_alike(context: Context, address: Address, observed: Any) -> 
     known = thread if thread in context.model.threads else NEVER_USED
     answer = ById((known, namespace, _NO_SUCH_NUMBER)).ask(context)
     return answer is not None and isinstance(answer, Raised) == isinstance(observed, Raised)
+
+
+def _is_unknown_to_it(context: Context, address: Address, observed: Any) -> bool:
+    """Return whether another checkpoint is shown, the same one as for an id that was never put."""
+    shown = shown_id(observed)
+    if shown is None or shown == mint(address[2]):
+        return False
+    answer = ById((*address[:2], _NO_SUCH_NUMBER)).ask(context)
+    return not isinstance(answer, Raised) and shown_id(answer) == shown
 
 
 def look_at_latest(context: Context, thread: str, namespace: str) -> None:
@@ -181,7 +196,15 @@ def _taken_from(context: Context, thread: str, namespace: str, observed: Any) ->
     named = part(field(observed, "config"), "thread_id")
     if named == context.real(thread) and any(other == thread for other, _ in owners):
         return Cause.OTHER_NAMESPACE
-    return Cause.OTHER_THREAD if any(other != thread for other, _ in owners) else None
+    others = {other for other, _ in owners} - {thread}
+    # An answer that names another thread itself is none of what was copied.
+    if others and named == context.real(thread) and others <= _copies_of(context, thread):
+        return Cause.OTHER_COPY
+    return Cause.OTHER_THREAD if others else None
+
+
+def _copies_of(context: Context, thread: str) -> set[str]:
+    return {other for pair in context.model.copies if thread in pair for other in pair}
 
 
 def _is_not_stored(context: Context, own: Address, owner: tuple[str, str], observed: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.contracts.tables import (
     channels,
+    deletion,
     identity,
     isolation,
     ordering,
@@ -71,6 +72,11 @@ SECOND_LOOKS = (
             *(Cause.CHANGED_ANSWER, Cause.REFUSED_PRUNE, Cause.ANY_UNKNOWN, Cause.EMPTY_THREAD),
             *(Cause.ELSEWHERE, Cause.SET_UP_ALREADY, *CURES),
         ),
+    ),
+    Rule(
+        "one of two copies was changed, and shown as the other",
+        deletion.COPY_INDEPENDENT.id,
+        when=conditions.due_to(Cause.OTHER_COPY),
     ),
     Rule(
         "what is shown of it is another thread's, or another namespace's",
