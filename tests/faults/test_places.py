@@ -29,11 +29,14 @@ from saverproof_faults.servers import (
     Need,
     Postgres,
     Redis,
+    RedisStack,
     ServerError,
     ServerKind,
     ServerUnavailable,
+    Valkey,
     dsn_for,
     place,
+    redis_stack,
     serving,
 )
 from saverproof_faults.servers.kinds import within
@@ -134,6 +137,22 @@ def test_of_a_server_that_is_used_by_others_only_empty_places_are_taken(
             assert not store.is_empty()
         assert len(taken) == 12
         assert "/9" not in taken
+
+
+def test_each_store_with_modules_has_database_0_of_its_own_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Nothing is loaded then: the server is Valkey, and the places are those of Redis Stack.
+    monkeypatch.setattr(redis_stack, "MODULES", {})
+    kind = RedisStack()
+    with (
+        there(Valkey()),
+        kind.private(None) as server,
+        kind.places_in(server, server.url) as places,
+    ):
+        found = [urlsplit(places.make(name)) for name in ("one", "two")]
+    assert [each.path for each in found] == ["/0", "/0"]
+    assert found[0].port != found[1].port
 
 
 def test_a_server_without_an_empty_place_says_so(redis_server: ServerKind) -> None:
