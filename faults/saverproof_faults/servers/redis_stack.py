@@ -9,7 +9,7 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -94,10 +94,12 @@ class RedisStack(Redis):
         with ExitStack() as servers:
             yield _Servers(dsn, version, servers)
 
-    def places_in(self, server: RunningServer, dsn: str) -> AbstractContextManager[Places]:
+    @contextmanager
+    def places_in(self, server: RunningServer, dsn: str) -> Iterator[Places]:
         # Redis's own numbered databases would do for no more than one store: the modules index
         # database 0 alone.
-        return self.places(dsn)
+        with self.places(dsn) as places:
+            yield places
 
 
 _SCRATCH: dict[str, Path | None] = {}
