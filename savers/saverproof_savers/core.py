@@ -134,11 +134,20 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         return ListingState(self._store, self.queries, self.serde, search)
 
     def _deleting_thread(self, thread_id: str) -> Work[None]:
-        return lambda cursor: removing.delete_thread(cursor, self.queries, str(thread_id))
+        return lambda cursor: self._delete_thread(cursor, str(thread_id))
+
+    def _delete_thread(self, cursor: sqlite3.Cursor, thread_id: str) -> None:
+        removing.delete_thread(cursor, self.queries, thread_id)
+        self.recent.forget(thread_id)
 
     def _deleting_runs(self, run_ids: Sequence[str]) -> Work[None]:
         wanted = [str(run_id) for run_id in run_ids]
-        return lambda cursor: removing.delete_for_runs(cursor, self.queries, wanted)
+
+        def work(cursor: sqlite3.Cursor) -> None:
+            for thread_id in removing.delete_for_runs(cursor, self.queries, wanted):
+                self.recent.forget(thread_id)
+
+        return work
 
     def _copying_thread(self, source_thread_id: str, target_thread_id: str) -> Work[None]:
         source, target = str(source_thread_id), str(target_thread_id)
@@ -148,12 +157,14 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
 
     def _pruning(self, thread_ids: Sequence[str], strategy: str) -> Work[None]:
         check_strategy(strategy)
-        prune = removing.prune if strategy == "keep_latest" else removing.delete_thread
         wanted = list(dict.fromkeys(map(str, thread_ids)))
 
         def work(cursor: sqlite3.Cursor) -> None:
             for thread_id in wanted:
-                prune(cursor, self.queries, thread_id)
+                if strategy == "keep_latest":
+                    removing.prune(cursor, self.queries, thread_id)
+                else:
+                    self._delete_thread(cursor, thread_id)
 
         return work
 

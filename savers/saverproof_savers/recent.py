@@ -41,3 +41,8 @@ class RecentCheckpoints:
         self._by_scope[scope] = stored
         if len(self._by_scope) > _REMEMBERED:
             del self._by_scope[next(iter(self._by_scope))]
+
+    def forget(self, thread_id: str) -> None:
+        """Hold nothing more of a thread, of which something was deleted."""
+        for scope in [scope for scope in self._by_scope if scope[0] == thread_id]:
+            del self._by_scope[scope]

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from saverproof_savers.codec import (
@@ -55,9 +55,11 @@ def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> No
         cursor.execute(queries.drop_values_of_none, parameters)
 
 
-def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]) -> None:
+def delete_for_runs(
+    cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]
+) -> Collection[str]:
     """Remove the checkpoints of these runs, their writes, and the values that no other checkpoint
-    uses.
+    uses. Return the ids of the threads that had such checkpoints.
 
     Checkpoints from which the delta channels of other checkpoints are rebuilt stay.
     """
@@ -75,6 +77,7 @@ def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[
         kept = _needed_by_others(cursor, queries, thread_id, keys)
         gone = [key for key in keys if key not in kept]
         _delete_checkpoints(cursor, queries, thread_id, gone)
+    return found.keys()
 
 
 def _needed_by_others(

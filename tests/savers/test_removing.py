@@ -1,6 +1,7 @@
 """Deleting, pruning and copying threads."""
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -59,6 +60,24 @@ def test_nothing_of_before_a_delete_comes_back(thread: SqliteSaver) -> None:
     assert writes_of(thread, 2) == []
     put(thread, 99)
     assert writes_of(thread, 99) == []
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda saver: saver.delete_thread("thread"),
+        lambda saver: saver.delete_for_runs(["r2"]),
+        lambda saver: saver.prune(["thread"], strategy="delete"),
+    ],
+    ids=["delete_thread", "delete_for_runs", "prune"],
+)
+def test_no_value_of_what_is_removed_stays_in_memory(
+    thread: SqliteSaver, remove: Callable[[SqliteSaver], None]
+) -> None:
+    assert thread.recent.get(("thread", "")) is not None
+    remove(thread)
+    assert thread.recent.get(("thread", "")) is None
+    assert thread.recent.get(("other", "")) is not None
 
 
 def test_deleting_an_unknown_thread_is_fine(thread: SqliteSaver) -> None:

@@ -167,6 +167,7 @@ class ResourceBench:
                     self._do(work, many, measurement, holder)
                 if measurement.leaks:
                     self._do_more(work, measurement, holder)
+                if measurement.leaks:
                     self._fill_caches(work, measurement, holder)
             except OpeningError:
                 raise
