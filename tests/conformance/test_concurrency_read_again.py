@@ -14,7 +14,11 @@ from tests.nights import by_night
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.contract_ids import THREADS
 from saverproof.families.concurrency.effort import SceneEffort
+from saverproof.families.concurrency.held_reading import BEFORE, READS
+from saverproof.families.concurrency.read_again import harmless
+from saverproof.families.concurrency.reading_again import CHANGES
 from saverproof.families.concurrency.replaying import replay
+from saverproof.families.concurrency.right_moments import moments
 from saverproof.families.items import ItemPlan
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef
@@ -33,6 +37,17 @@ def test_a_saver_that_keeps_nothing_answers_with_what_is(
     few = judged(BUNDLED, tmp_path, api, monkeypatch, ALONE, only=THREADS)
     # Three reads beside four changes: each is held somewhere, and most at several places.
     assert outcome.checked[THREADS] >= few.checked[THREADS] + 12
+
+
+@pytest.mark.parametrize("how", ["given writes", "followed by another", "put again"])
+def test_a_call_that_finds_places_changes_nothing_that_is_read(how: str) -> None:
+    (change,) = CHANGES[how]
+    call = harmless(change, BEFORE)
+    assert call.kind is change.kind
+    for held in READS:
+        before, after = moments(held.made, BEFORE, [call])
+        assert before == after
+    assert len(set(moments(READS[-1].made, BEFORE, [change]))) == 2
 
 
 @pytest.mark.parametrize("api", ["sync", by_night("async")])

@@ -69,7 +69,9 @@ class RepeatedTrial(HeldTrial):
         self.changes.make(change)
         self.after_alone.append(self.alone())
         self.prepare()
-        return super().beside(change, self._answered(_harmless(change[0])), most_blocked)
+        return super().beside(
+            change, self._answered(harmless(change[0], self.before)), most_blocked
+        )
 
     def _answered(self, call: Operation) -> list[HoldPoint]:
         """Return the places at which another caller's call is answered.
@@ -83,11 +85,16 @@ class RepeatedTrial(HeldTrial):
         return [place for place, free in probing.free if free]
 
 
-def _harmless(change: Operation) -> Operation:
-    """Return a call like this one that leaves what is read where it is, so that the read comes to
-    all its places.
+def harmless(change: Operation, before: Sequence[Operation]) -> Operation:
+    """Return a call like this one that leaves what is read as it is, so that the read comes to the
+    places that it comes to while the change is made.
+
+    A checkpoint or a batch more would have a read go once more through a loop, to places that it
+    does not come to when it is held.
     """
     match change.kind:
+        case OperationKind.PUT | OperationKind.WRITES:
+            return next(one for one in before if one.kind is change.kind)
         case OperationKind.DELETE | OperationKind.PRUNE_ALL:
             return replace(change, place=change.place + PLACES_OF_A_ROUND)
         case OperationKind.DELETE_RUN:
