@@ -191,16 +191,16 @@ class ScenePart:
         in_step = Turns(self._arguments["in_step"], self._arguments.get("in_rounds", False))
         callers = [(self.caller(saver, number), made) for saver, number, made in users]
         self.pauses.trace(users[0][0])
-        self.pauses.on = True
+        self.pauses.begin(len(callers))
         if self.api == "async":
-            self.loop.run(_gathered(callers, in_step))
+            self.loop.run(_gathered(callers, in_step, self.pauses))
             self.pauses.on = False
             return
         barrier = threading.Barrier(len(callers))
         threads = [
             threading.Thread(
                 target=_at_once,
-                args=(barrier, *one, in_step),
+                args=(barrier, *one, in_step, self.pauses),
                 name=f"caller {one[0].number}",
                 daemon=True,
             )
@@ -255,13 +255,19 @@ class Turns:
 
 
 def _at_once(
-    barrier: threading.Barrier, caller: Caller, operations: Sequence[Operation], turns: Turns
+    barrier: threading.Barrier,
+    caller: Caller,
+    operations: Sequence[Operation],
+    turns: Turns,
+    pauses: Pauses,
 ) -> None:
     barrier.wait()
     for operation, waits in turns.of(operations):
         if waits:
+            pauses.meet()
             barrier.wait()
         caller.call(operation)
+    pauses.meet()
 
 
 async def _awaited(caller: Caller, operations: Iterable[Operation]) -> None:
@@ -285,14 +291,17 @@ async def _awaited_beside_reads(
 async def _gathered(
     callers: Sequence[tuple[Caller, Sequence[Operation]]],
     turns: Turns,
+    pauses: Pauses,
 ) -> None:
     barrier = asyncio.Barrier(len(callers))
 
     async def take_turns(caller: Caller, operations: Sequence[Operation]) -> None:
         for operation, waits in turns.of(operations):
             if waits:
+                pauses.meet()
                 await barrier.wait()
             await caller.await_call(operation)
+        pauses.meet()
 
     tasks = [
         asyncio.create_task(take_turns(caller, made), name=f"caller {caller.number}")

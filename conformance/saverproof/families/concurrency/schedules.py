@@ -120,6 +120,8 @@ class Pauses:
         self._made = 0
         self.on = False
         """True if threads pause. A single caller does not."""
+        self._callers = self._present = 0
+        self._counting = threading.Lock()
 
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
@@ -134,6 +136,20 @@ class Pauses:
                 lines_in(folders_of(saver), lambda frame: self.at(self.schedule.lines))
             )
 
+    def begin(self, callers: int) -> None:
+        """Pause from now on, while so many callers make calls."""
+        self._callers = self._present = callers
+        self.on = True
+
+    def meet(self) -> None:
+        """Note that a caller has made its calls of a round, and waits for the others.
+
+        A caller that is the last one to make calls does not pause: nobody can overtake it.
+        """
+        with self._counting:
+            # Whoever comes last lets all of them go on.
+            self._present = self._present - 1 or self._callers
+
     def moved(self) -> None:
         """Note that a caller was answered."""
         self._moves += 1
@@ -142,7 +158,7 @@ class Pauses:
     def at(self, share: float) -> None:
         """Pause here, with this probability."""
         self._moves += 1
-        if not self.on or (self.schedule.upkeep and not UPKEEP.get()):
+        if not self.on or self._is_alone or (self.schedule.upkeep and not UPKEEP.get()):
             return
         choose = self._choices()
         if choose.random() >= share or self._made >= self.schedule.most:
@@ -156,7 +172,7 @@ class Pauses:
         else:
             # Some steps of others, a few or as many as an operation takes.
             enough = self._moves + choose.randint(1, 10)
-            pause = Pause(lambda: self._moves >= enough, self.schedule.pause_s)
+            pause = self._until(lambda: self._moves >= enough)
         while not pause.is_over():
             time.sleep(_NAP_S)
 
@@ -169,7 +185,14 @@ class Pauses:
 
     def _overtaken_by(self, calls: int) -> Pause:
         answered = self._answers + calls
-        return Pause(lambda: self._answers >= answered, self.schedule.pause_s)
+        return self._until(lambda: self._answers >= answered)
+
+    def _until(self, moved: Callable[[], bool]) -> Pause:
+        return Pause(lambda: self._is_alone or moved(), self.schedule.pause_s)
+
+    @property
+    def _is_alone(self) -> bool:
+        return self._present == 1
 
     def _choices(self) -> Random:
         choose: Random | None = getattr(self._local, "choose", None)
