@@ -111,3 +111,25 @@ def test_what_is_put_into_the_source_and_shown_as_the_copys_latest_is_the_copys(
             if breach.difference.kind is facts.LATEST
         }
     assert blamed == {deletion.COPY_INDEPENDENT.id}
+
+
+class PruneTakesValues(ReferenceSaver):
+    """Keeps the newest checkpoint, but none of its values."""
+
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            shelf.values.clear()
+
+
+def test_a_value_that_the_kept_checkpoint_itself_had_is_no_chain(tmp_path: Path) -> None:
+    counters = {"counters_since_delta_snapshot": {"log": [4, 4]}}
+    put = Put("a", "", 1, changes=(("log", Value("integer", 1)),), metadata=counters)
+    program = (put, Prune(("a",), "keep_latest"))
+    target = Target(name="wrong", open=opener(PruneTakesValues))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync",))
+        blaming = Blaming(trials, frozenset({deletion.PRUNE_LATEST.id}))
+        blaming.diagnosis.pool = []
+        blamed = {blaming.blamed(program, breach) for breach in trials.replay(program).breaches}
+    assert blamed == {deletion.PRUNE_LATEST.id}

@@ -293,7 +293,11 @@ Rebuilt = dict[tuple[Address, str], Before]
 
 
 def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
-    """Return what each delta channel of the threads' newest checkpoints is rebuilt from."""
+    """Return what each delta channel of the threads' newest checkpoints is rebuilt from.
+
+    A channel whose value the checkpoint itself has is not rebuilt: if a prune takes that value, it
+    does not keep the checkpoint whole.
+    """
     found: Rebuilt = {}
     for thread in step.threads if step.strategy != "delete" else ():
         for namespace in context.model.threads.get(thread, ()):
@@ -301,8 +305,10 @@ def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
             if latest is None:
                 continue
             address = (thread, namespace, latest)
+            own = context.model.threads[thread][namespace][latest].channels
             for channel in _counted_by(context.model, address):
-                found[(address, channel)] = _rebuilt_now(context, address, channel)
+                if channel not in own or own[channel].value is None:
+                    found[(address, channel)] = _rebuilt_now(context, address, channel)
     return found
 
 
