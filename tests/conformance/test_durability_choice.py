@@ -79,3 +79,15 @@ def test_what_is_replaced_between_two_commits_is_never_left_out() -> None:
     for seed in range(20):
         taken = [one for _, one in chosen(owned, 6, Random(seed))]
         assert any(one.replacing and one.phase is KillPhase.BETWEEN_COMMITS for one in taken)
+
+
+def test_what_follows_the_loss_of_a_file_has_a_phase_of_its_own() -> None:
+    """A file that is emptied and written anew, after what was done has been saved."""
+    calls = ["write log", "sync log", "truncate log", "write log", "sync log", "close log"]
+    places = [
+        KillPlace(PlaceKind.SYSTEM_CALL, 0, number, moment="before", about=about)
+        for number, about in enumerate(calls, 1)
+    ]
+    found = phases_of(places)
+    assert found[3] is KillPhase.AFTER_LOSS
+    assert found.count(KillPhase.AFTER_LOSS) == 1

@@ -14,6 +14,8 @@ from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_of
 from tests.wrong_savers.registry import wrong
 
+POWER = "durability/power-cut"
+
 
 @wrong(
     "atomicity/previous-intact",
@@ -97,7 +99,7 @@ class LogWithTail(Log):
         self.read_to = len(data)
 
 
-@wrong("durability/reopens", "what a killed process has left of a line stays there")
+@wrong("durability/reopens", "what a killed process has left of a line stays there", also={POWER})
 class TornTailKept(LogFileReference):
     @classmethod
     def at(cls, path: Path) -> Self:
@@ -109,6 +111,77 @@ class TornTailKept(LogFileReference):
     def catch_up(self) -> None:
         self.store.shelves.clear()
         super().catch_up()
+
+
+class LogToItsEnd(Log):
+    """Is read as far as it is whole, and written at its end."""
+
+    def news(self) -> Iterator[Event]:
+        data = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, self.read_to)
+        for line in data.splitlines(keepends=True):
+            if (events := whole(line)) is None:
+                return
+            self.read_to += len(line)
+            yield from events
+
+    def append(self, events: list[Event]) -> None:
+        line = line_of(events)
+        size = os.fstat(self.descriptor).st_size
+        try:
+            if os.pwrite(self.descriptor, line, size) < len(line):
+                raise OSError("a part of the bytes was written")
+            os.fsync(self.descriptor)
+        except BaseException:
+            os.ftruncate(self.descriptor, size)
+            raise
+
+
+@wrong(
+    "durability/reopens",
+    "each thread has a log, and what a killed process has left of a line stays in it",
+    also={POWER},
+)
+class TornTailsOfThreadsKept(LogFileReference):
+    """The log of the base saver is its lock, and is empty."""
+
+    folder: Path
+    logs: dict[str, LogToItsEnd]
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = super().at(path)
+        saver.folder, saver.logs = path, {}
+        return saver
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        raise NotImplementedError
+
+    def append(self) -> None:
+        of_threads: dict[str, list[Event]] = {}
+        for event in self.events:
+            of_threads.setdefault(event[1], []).append(event)
+        try:
+            for thread, events in of_threads.items():
+                self._log(f"{thread.encode().hex()}.log").append(events)
+        finally:
+            # What was written is done again from the logs, and nothing else.
+            self.store.shelves.clear()
+            for log in self.logs.values():
+                log.read_to = 0
+
+    def catch_up(self) -> None:
+        for file in sorted(self.folder.glob("*.log")):
+            if file.name != "checkpoints.log":
+                for kind, thread, ns, *rest in self._log(file.name).news():
+                    getattr(self, f"_redo_{kind}")(thread, ns, *rest)
+
+    def _log(self, name: str) -> LogToItsEnd:
+        return self.logs.setdefault(name, LogToItsEnd(self.folder / name))
+
+    def close(self) -> None:
+        while self.logs:
+            os.close(self.logs.popitem()[1].descriptor)
+        super().close()
 
 
 @wrong("durability/power-cut", "the new state file takes the old one's place unsynced")

@@ -116,10 +116,10 @@ def saving_calls(saver: Any, folder: Path) -> list[str]:
 
 
 def writes_after_a_torn_tail_are_lost(saver: Any, folder: Path) -> bool:
-    """Cut the last line of the log in two, and put something else."""
+    """Cut the last line of the log, or of the longest, in two, and put something else."""
     probe = prepared(Probe(opening(saver), folder, "sync"))
     probe.saver.close()
-    log = folder / "checkpoints.log"
+    log = max(folder.glob("*.log"), key=lambda file: file.stat().st_size)
     log.write_bytes(log.read_bytes()[:-20])
     probe = Probe(opening(saver), folder, "sync")
     probe.put(3, parent=2)

@@ -12,7 +12,7 @@ from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.scripts.script import complaint, main, promise_of, script
-from saverproof.scripts.statements import lines_of, other_thread
+from saverproof.scripts.statements import BESIDE, beside, lines_of, other_thread
 from saverproof.scripts.writer import ScriptWriter
 from saverproof_faults.scripted import restart
 
@@ -115,9 +115,7 @@ class KillScript:
 
     def functions(self) -> list[str]:
         """Return the definitions of the helpers, the program and the looks."""
-        named = [getattr(step, "thread", "") for step in self.program]
-        copies = [step.target for step in self.program if isinstance(step, CopyThread)]
-        threads = [thread for thread in dict.fromkeys((*named, *copies, *self.also)) if thread]
+        threads = [*dict.fromkeys((*self._threads(), *self.also))]
         # The root, or every namespace where there are more.
         at = () if any(getattr(step, "namespace", "") for step in self.program) else ("",)
         configs = [self.writer.config(thread, *at) for thread in threads]
@@ -143,6 +141,11 @@ class KillScript:
             ),
             *self._put_back(),
         ]
+
+    def _threads(self) -> list[str]:
+        named = [getattr(step, "thread", "") for step in self.program]
+        copies = [step.target for step in self.program if isinstance(step, CopyThread)]
+        return [thread for thread in dict.fromkeys((*named, *copies)) if thread]
 
     def _put_back(self) -> list[str]:
         if not self.back:
@@ -189,7 +192,8 @@ class KillScript:
         """Return a script whose process dies after ``begun`` operations.
 
         ``done`` counts the operation in flight as well. With ``check`` the file must be whole, and
-        must take a write; with ``server`` the server is started again first.
+        must take writes, in the program's threads as well; with ``server`` the server is started
+        again first.
         """
         allowed = f"states[{begun}:{done + 1}]"
         if death.after:
@@ -236,6 +240,12 @@ class KillScript:
         if check:
             listing = self.writer.listing(self.writer.config("other", ""))
             looking += [f"if not {listing}:", '    raise ValueError("a put returned, and is gone")']
+        reopened: list[str] = []
+        for thread in self._threads() if check else ():
+            looking += beside(thread, self.writer)
+            listing = self.writer.listing(self.writer.config(thread, BESIDE))
+            gone = 'raise ValueError("a put is gone once the store is opened again")'
+            reopened += [f"if not {listing}:", f"    {gone}"]
         return [
             "killed = subprocess.run([sys.executable, __file__, path]).returncode",
             "if killed != -signal.SIGKILL:",
@@ -244,6 +254,7 @@ class KillScript:
             *(_OPENED_AND_KILLED if again else ()),
             "try:",
             *indented(self.opened(looking)),
+            *indented(self.opened(reopened) if reopened else ()),
             "except Exception as error:",
             f"    {complaint('a store that can be used', '{error!r}')} from error",
             f"if found not in {allowed}:",

@@ -41,6 +41,16 @@ def other_thread(writer: ScriptWriter) -> list[str]:
     return lines_of(steps.Put("other", "", 99, changes=(("count", Value("integer", 1)),)), writer)
 
 
+BESIDE = "looks"
+"""The namespace to which a script writes in the threads of a program."""
+
+
+def beside(thread: str, writer: ScriptWriter) -> list[str]:
+    """Return the lines that put a checkpoint to a thread, in a namespace which no program uses."""
+    put = steps.Put(thread, BESIDE, 99, changes=(("count", Value("integer", 1)),))
+    return lines_of(put, writer)
+
+
 def look_around(writer: ScriptWriter) -> None:
     """Write reads of every checkpoint and of the latest in each place, as the kit makes after a
     step.

@@ -4,9 +4,10 @@ stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,10 +17,11 @@ from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.control import up_to_date
 from saverproof.families.durability.judging import KilledRun, LeftBehind
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED, Workload
+from saverproof.families.durability.workloads import AFTERWARDS, OF_LOOKS, UNRELATED, Workload
 from saverproof.families.items import ItemPlan
 from saverproof.families.trial_processes import harness_for
 from saverproof.process.scratch import in_memory
+from saverproof.programs.small import checkpoint
 from saverproof.programs.steps.codec import decode, encode, to_json
 from saverproof.programs.steps.definitions import GetTuple, Program, Put
 from saverproof.savers.execution.calls import checkpoint_format
@@ -40,6 +42,12 @@ MOST_HANGS = 2
 """The number of processes that hang after which a saver is not asked any more: two are no
 accident.
 """
+_UNUSED = 9_999
+"""The number of a checkpoint that no program puts."""
+_TIMES = 3
+"""How many stores are looked at to see whether a saver forgets without a kill: one that writes in
+the background does so at some times.
+"""
 _KNOWN_TO_HANG = 3
 """The deadline of a process is divided by this once a process has hung, or a process that looked at
 many stores.
@@ -53,6 +61,13 @@ _AFTERWARDS = tuple(
 """The steps that a look takes. LangGraph's checkpoint format is written into them: finding it out
 takes a fresh interpreter half a second.
 """
+
+
+def in_each(threads: Iterable[str]) -> dict[str, Any]:
+    """Return the argument by which a look puts a checkpoint into each of these threads."""
+    put = partial(checkpoint, number=_UNUSED, namespace=OF_LOOKS)
+    steps = (replace(put(thread), format=checkpoint_format()) for thread in threads)
+    return {"in_each": to_json(tuple(steps))}
 
 
 _READ: Program = (GetTuple(UNRELATED),)
@@ -75,6 +90,8 @@ class KillBench:
     stores: Path
     kills: int = 0
     hangs: int = 0
+    _forgets: bool | None = None
+    """Whether the saver forgets what it wrote without any kill; None as long as nobody asked."""
 
     @classmethod
     @contextmanager
@@ -123,6 +140,7 @@ class KillBench:
                 "program": to_json(workload.program),
                 "threads": list(workload.threads),
                 "versions": versions,
+                **in_each(workload.threads),
             }
 
     # --- clean runs ------------------------------------------------------------------------
@@ -304,7 +322,26 @@ class KillBench:
         look = self.harness.look_afresh if afresh else self.harness.look
         view = look(child.look, arguments, deadline_s=deadline_s or self.deadline_s)
         self.hangs += view.died_by is DiedBy.DEADLINE
-        return view
+        return self._compared(view)
+
+    def _compared(self, view: View) -> View:
+        """Return the view, with what was forgotten as trouble if it is not forgotten anyway."""
+        if view.value is None or "forgotten" not in view.value:
+            return view
+        seen = {**view.value}
+        forgotten = seen.pop("forgotten")
+        if self._forgets is None:
+            self._forgets = any(self._forgets_now() for _ in range(_TIMES))
+        return replace(view, value=seen if self._forgets else seen | {"writing": forgotten})
+
+    def _forgets_now(self) -> bool:
+        """Return whether a new store, whose process was never killed, forgets what a look wrote."""
+        threads = {"threads": [UNRELATED], **in_each((UNRELATED, "other"))}
+        with self.store() as arguments:
+            seen = self.harness.look(
+                child.look, arguments | threads, deadline_s=self.deadline_s
+            ).value
+        return seen is None or "forgotten" in seen
 
     def looked_at_each(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
         """Return what other processes see of several stores, one process for each.
@@ -341,7 +378,7 @@ class KillBench:
             hung = view.died_by is DiedBy.DEADLINE
             deadline_s = DEADLINE_S / _KNOWN_TO_HANG if hung else self.deadline_s
             return [self._looked_alone(store, deadline_s) for store in stores]
-        return [replace(view, value=seen) for seen in view.value]
+        return [self._compared(replace(view, value=seen)) for seen in view.value]
 
     def _looked_alone(self, store: dict[str, Any], deadline_s: float | None = None) -> View | None:
         if self.hangs_too_often:

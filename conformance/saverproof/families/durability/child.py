@@ -15,12 +15,18 @@ from saverproof.errors import describe
 from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import places
-from saverproof.families.durability.workloads import UNRELATED
+from saverproof.families.durability.workloads import OF_LOOKS, UNRELATED
 from saverproof.programs.steps.codec import decode, encode, from_json
 from saverproof.savers.execution.driver import ApiDriver, driver_of
 from saverproof.savers.execution.own_ids import ids_for
 from saverproof.savers.execution.settled_calls import Calls, Key, SettledCall, perform
-from saverproof.savers.execution.view import ShownFacts, facts_among_all, listed_facts, parts_of
+from saverproof.savers.execution.view import (
+    ShownFacts,
+    config_of,
+    facts_among_all,
+    listed_facts,
+    parts_of,
+)
 from saverproof.savers.targets.event_loop import Loop, loop_for
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.opening import opened
@@ -187,14 +193,16 @@ def survive(acks: Acks, arguments: Arguments) -> str | None:
 
 
 def look(arguments: Arguments) -> dict[str, Any]:
-    """Open the store again, read it, check it, and write to it.
+    """Open the store again, read it, check it, and write to it; then open it once more, and look
+    whether what was written is there.
 
     Return what is "shown". The arguments may name an operation that the look ``goes_on_with``: it
     is then called, and "continued" is what is shown after it. They may name a position that has
     ``removed`` checkpoints: the missing ones are then put again ("put_again"). In that case "back"
     are the facts about writes that are shown then, and "refused" is the error of a put.
     ``first_answer_ms`` is the time from the beginning to the first answer. An error stands under
-    "opening", "reading", "integrity" or "writing", and ends the look.
+    "opening", "reading", "integrity" or "writing", and ends the look. "forgotten" says what was
+    written, by a call that returned, and is not there.
     """
     began = time.perf_counter()
     seen: dict[str, Any] = {"shown": {}}
@@ -205,7 +213,7 @@ def look(arguments: Arguments) -> dict[str, Any]:
             stage = "reading"
             driver.get_tuple({"configurable": {"thread_id": UNRELATED, "checkpoint_ns": ""}})
             seen["first_answer_ms"] = (time.perf_counter() - began) * 1_000
-            seen["shown"] = shown_facts(driver, arguments["threads"])
+            seen["shown"] = _without_looks(shown_facts(driver, arguments["threads"]))
             problems = wrong_with(target, workspace_of(arguments))
             if problems:
                 seen["integrity"] = problems[:5]
@@ -214,17 +222,40 @@ def look(arguments: Arguments) -> dict[str, Any]:
             if "goes_on_with" in arguments:
                 calls, _ = settled(driver, arguments)
                 perform(driver, calls[arguments["goes_on_with"]])
-                seen["continued"] = shown_facts(driver, arguments["threads"])
+                seen["continued"] = _without_looks(shown_facts(driver, arguments["threads"]))
             if "removed" in arguments:
                 seen |= _put_again(driver, arguments, seen["shown"])
             calls, _ = settled(driver, {**arguments, "program": arguments["afterwards"]})
             for call in calls:
                 perform(driver, call)
             if not listed_facts(driver, (UNRELATED,)):
-                seen["writing"] = "an unrelated put returned, and is not there"
+                seen["forgotten"] = "an unrelated put returned, and is not there"
+            put = _put_in_each(driver, arguments) if "in_each" in arguments else ()
+        if put:
+            with saver_for(arguments) as (driver, _):
+                gone = [key[0] for key in put if driver.get_tuple(config_of(key)) is None]
+            if gone:
+                again = "gone once the store is opened again"
+                seen["forgotten"] = f"a put into thread {gone[0]!r} returned, and is {again}"
     except BaseException as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
         seen[stage] = describe(error)
     return seen
+
+
+def _put_in_each(driver: ApiDriver, arguments: Arguments) -> tuple[Key, ...]:
+    """Put a checkpoint into each thread of the program, and return where.
+
+    A store may keep each thread in a file of its own, with half a record at its end.
+    """
+    calls, _ = settled(driver, {**arguments, "program": arguments["in_each"], "versions": None})
+    for call in calls:
+        perform(driver, call)
+    return tuple(call.key for call in calls if call.key is not None)
+
+
+def _without_looks(shown: ShownFacts) -> ShownFacts:
+    """Return the facts without those of what an earlier look has put."""
+    return {name: fact for name, fact in shown.items() if parts_of(name)[1] != OF_LOOKS}
 
 
 def _put_again(driver: ApiDriver, arguments: Arguments, shown: ShownFacts) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Chooses the places at which a program is killed, if there are too many to try all.
 
-Each operation is killed right after each of its commits, between two commits, after its last
-action, and after it has returned. The remaining kills are spread over the kinds of operations and
-their phases.
+Each operation is killed right after each of its commits, between two commits, after it has cut or
+removed a file, after its last action, and after it has returned. The remaining kills are spread
+over the kinds of operations and their phases.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class KillPhase(StrEnum):
     IN_COMMIT = "inside a commit"
     BETWEEN_COMMITS = "after a commit, and before another"
     AFTER_COMMIT = "after the last commit"
+    AFTER_LOSS = "after a file was cut or removed, and before what follows"
     IN_IO = "before an I/O call"
     AFTER_LAST = "after the last statement"
     RETURNED = "after it has returned"
@@ -41,15 +42,20 @@ SURE = frozenset(
     (
         KillPhase.BETWEEN_COMMITS,
         KillPhase.AFTER_COMMIT,
+        KillPhase.AFTER_LOSS,
         KillPhase.AFTER_LAST,
         KillPhase.RETURNED,
     )
 )
 """The phases in which work that was acknowledged, or soon will be, is most easily lost or torn."""
+_FIRST = frozenset((KillPhase.BETWEEN_COMMITS, KillPhase.AFTER_LOSS))
 _SAVING = ("fsync()", "fdatasync()", "replace()", "rename()", "close()")
 """The calls by which a saver on plain files commits."""
 _SAVING_FILES = ("sync ", "rename ")
 """The system calls by which a saver on plain files commits: they are done before the next call."""
+
+_LOSING_FILES = ("truncate ", "delete ")
+"""The system calls by which a saver on plain files takes something away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,9 @@ def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
         phases[first:following] = [KillPhase.BETWEEN_COMMITS] * (following - first)
     if ends:
         phases[ends[-1]] = KillPhase.AFTER_COMMIT
+    for number, place in enumerate(places[:-1], start=1):
+        if kind is PlaceKind.SYSTEM_CALL and place.about.startswith(_LOSING_FILES):
+            phases[number] = KillPhase.AFTER_LOSS
     return phases
 
 
@@ -155,7 +164,7 @@ def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[
 
 def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
     """Return ``most`` random places, one of each operation and phase in turn. Places between two
-    commits come first: only operations that can be torn have them.
+    commits, or after a loss, come first: only operations that can be torn have them.
     """
     strata: dict[tuple[str, bool, KillPhase], list[Owned[T]]] = {}
     for one in choose.sample(places, len(places)):
@@ -164,7 +173,7 @@ def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owne
         strata.setdefault(key, []).append(one)
     taken: list[Owned[T]] = []
     while len(taken) < most and strata:
-        for stratum in sorted(strata, key=lambda key: key[2] is not KillPhase.BETWEEN_COMMITS):
+        for stratum in sorted(strata, key=lambda key: key[2] not in _FIRST):
             taken.append(strata[stratum].pop())
             if not strata[stratum]:
                 del strata[stratum]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.tables import durability
-from saverproof.families.durability.bench import KillBench
+from saverproof.families.durability.bench import KillBench, in_each
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.trials import trouble_in
 from saverproof.families.durability.workloads import Workload
@@ -126,7 +126,7 @@ class Disks:
 
     def _looked(self, paths: list[Path]) -> list[dict[str, Any] | None]:
         """Return what each store shows."""
-        threads = {"threads": list(self.workload.threads)}
+        threads = {"threads": list(self.workload.threads), **in_each(self.workload.threads)}
         stores = [self.bench.arguments(Workspace(path, "power")) | threads for path in paths]
         return [self._seen(view) for view in self.bench.looked_at_each(stores)]
 

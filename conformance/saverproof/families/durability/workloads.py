@@ -18,6 +18,8 @@ from saverproof.programs.values import Value
 UNRELATED = "afterwards"
 """The thread to which a look writes, once a killed store has been opened again."""
 AFTERWARDS = unrelated(UNRELATED)
+OF_LOOKS = "looks"
+"""The namespace to which a look writes in the threads of the program."""
 
 _LONG = "a long note " * 500
 """A text that is long enough for a database file to need more pages."""
