@@ -30,6 +30,7 @@ class RecentCheckpoints:
 
     def __init__(self) -> None:
         self._by_scope: dict[Scope, StoredChannels] = {}
+        self._namespaces: dict[str, set[str]] = {}
 
     def get(self, scope: Scope) -> StoredChannels | None:
         """Return the last checkpoint of a thread and namespace."""
@@ -39,10 +40,19 @@ class RecentCheckpoints:
         """Remember a checkpoint. If there are too many, forget the oldest."""
         self._by_scope.pop(scope, None)
         self._by_scope[scope] = stored
+        thread_id, namespace = scope
+        self._namespaces.setdefault(thread_id, set()).add(namespace)
         if len(self._by_scope) > _REMEMBERED:
-            del self._by_scope[next(iter(self._by_scope))]
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        thread_id, namespace = scope = next(iter(self._by_scope))
+        del self._by_scope[scope]
+        self._namespaces[thread_id].discard(namespace)
+        if not self._namespaces[thread_id]:
+            del self._namespaces[thread_id]
 
     def forget(self, thread_id: str) -> None:
         """Hold nothing more of a thread, of which something was deleted."""
-        for scope in [scope for scope in self._by_scope if scope[0] == thread_id]:
-            del self._by_scope[scope]
+        for namespace in self._namespaces.pop(thread_id, ()):
+            del self._by_scope[thread_id, namespace]
