@@ -365,6 +365,19 @@ class ValuesStayAfterRuns(PagedReference):
                 self.database.run("DELETE FROM runs WHERE run = ?", run)
 
 
+class LogGrows(WithRuns):
+    """A database whose write-ahead log is folded into its file when it is closed, and only then."""
+
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+
+
+@wrong(SPACE, "SQLite's write-ahead log is not folded into the file while the saver is open")
+class LogNeverFolded(PagedReference):
+    database_class = LogGrows
+
+
 @wrong(
     SPACE,
     "deleted threads stay in memory: langchain-ai/langgraph#8054",

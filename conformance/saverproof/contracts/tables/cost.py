@@ -221,7 +221,8 @@ SPACE_GIVEN_BACK = Contract(
     level=Level.SHOULD,
     statement=(
         "After `delete_thread`, `delete_for_runs` and `prune` the store takes new data in place of "
-        "what was removed: however often that happens, it does not grow."
+        "what was removed: however often that happens, it does not grow, nor do its files while a "
+        "saver stays open."
     ),
     source=("advice; issues langchain-ai/langgraph#8054 and redis-developer/langgraph-redis#162"),
     wrong="the rows go and their values stay, under keys that nothing leads to any more",
@@ -230,7 +231,8 @@ SPACE_GIVEN_BACK = Contract(
     ),
     fix=(
         "Delete the values with the checkpoints that were the last to need them; let the engine "
-        "use the space again (SQLite does, PostgreSQL after VACUUM)."
+        "use the space again (SQLite does, PostgreSQL after VACUUM), and fold its log into the "
+        "store (SQLite: `wal_autocheckpoint`, and no read that stays open)."
     ),
     needs=frozenset({Capability.DELETE_THREAD}),
 )

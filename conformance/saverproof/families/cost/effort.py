@@ -36,6 +36,8 @@ _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
         stores.Rounds: (1, 4, 16),
         stores.RoundsOfRuns: (1, 4, 16),
         stores.RoundsOfPruning: (1, 4, 16),
+        # SQLite folds its log into the file after 4 MB, 16 rounds; other engines after 16 MB.
+        stores.RoundsWhileOpen: (16, 64, 256),
         stores.Chat: (50, 100, 200),
     }
 )

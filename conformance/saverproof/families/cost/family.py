@@ -103,10 +103,13 @@ class CostJudging:
     def _questions(self) -> list[Question]:
         """Return the questions of wanted contracts that the saver's operations allow."""
         wanted, able = self.tally.wanted, self.plan.facts["operations"][self.plan.api]
+        in_files = self.target.durable and self.target.server is None
         return [
             one
             for one in QUESTIONS
-            if one.contract in wanted and (not one.needs or one.needs in able)
+            if one.contract in wanted
+            and (not one.needs or one.needs in able)
+            and (in_files or not one.is_of_open_files)
         ]
 
     def _measure(self, store: type[GrowingStore]) -> None:

@@ -67,7 +67,7 @@ class KeptOutside:
         self.store.close()
         try:
             workspace, server = self.store.workspace, self.store.target.server
-            kept = sum(size_of(path) for path in workspace.path.rglob("*"))
+            kept = self.in_files()
             if server is not None:
                 kept += server.bytes_kept(workspace.dsn)
         except ServerUnavailable as reason:
@@ -77,6 +77,10 @@ class KeptOutside:
         if not kept:
             raise NotCounted("what the store keeps lies outside of its workspace, uncounted")
         return kept
+
+    def in_files(self) -> int:
+        """Return the bytes in the files of the workspace now, while the store may be open."""
+        return sum(size_of(path) for path in self.store.workspace.path.rglob("*"))
 
 
 def _traced() -> int:

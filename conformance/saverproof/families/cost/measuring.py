@@ -16,7 +16,7 @@ from typing import Any
 from saverproof.errors import OpeningError, describe
 from saverproof.families.asked_saver import COUNTS_NOTHING, AskedSaver
 from saverproof.families.chain import Chain
-from saverproof.families.cost.effort import FEWEST
+from saverproof.families.cost.effort import FACTOR, FEWEST
 from saverproof.families.cost.kept_bytes import KeptMemory, KeptOutside, NotCounted, memory_of
 from saverproof.families.cost.questions import GROWING, Question
 from saverproof.families.cost.server_work import NotTold, WorkForAnswers, work_for_answers
@@ -64,6 +64,13 @@ class CostMeasurement:
         it further would take too long.
         """
         if self.trouble or self.question.ask not in GROWING or len(self.sizes) < FEWEST:
+            return False
+        return any(self.question.is_broken_by(*law) for law in self.laws.items())
+
+    @property
+    def may_be_folded(self) -> bool:
+        """True if the files of the open store grow, perhaps only until its engine folds a log."""
+        if self.trouble or not self.question.is_of_open_files or len(self.sizes) < FEWEST:
             return False
         return any(self.question.is_broken_by(*law) for law in self.laws.items())
 
@@ -229,19 +236,29 @@ class CostAsking:
     ) -> None:
         """Let the store grow to each size, and ask the questions there."""
         for size in sizes:
-            store.grow(size)
-            for measurement in measurements:
-                if not measurement.trouble and not measurement.missing:
-                    self._ask(measurement, store, size)
-                self.bench.beat()
+            self._ask_all(measurements, store, size)
             if any(one.slows_growing for one in measurements):
                 return
+        if any(one.may_be_folded for one in measurements):
+            # Some engines fold their log into the store after 64 MB, 256 rounds.
+            self._ask_all(measurements, store, sizes[-1] * FACTOR)
+
+    def _ask_all(
+        self, measurements: Sequence[CostMeasurement], store: GrowingStore, size: int
+    ) -> None:
+        store.grow(size)
+        for measurement in measurements:
+            if not measurement.trouble and not measurement.missing:
+                self._ask(measurement, store, size)
+            self.bench.beat()
 
     def _ask(self, measurement: CostMeasurement, store: GrowingStore, size: int) -> None:
         question = measurement.question
         try:
-            if question.counts_what_is_kept:
-                costs: Mapping[str, int] = {KEPT: self.kept.now()}
+            if question.is_of_open_files and isinstance(self.kept, KeptOutside):
+                costs: Mapping[str, int] = {KEPT: self.kept.in_files()}
+            elif question.counts_what_is_kept:
+                costs = {KEPT: self.kept.now()}
             else:
                 costs = self._costs(question, store, size)
         except NotCounted as missing:

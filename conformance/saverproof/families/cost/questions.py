@@ -48,6 +48,7 @@ _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
         stores.Rounds: "thread that was put and deleted",
         stores.RoundsOfRuns: "run that was put and deleted",
         stores.RoundsOfPruning: "time that the thread was pruned",
+        stores.RoundsWhileOpen: "thread that was put and deleted",
         stores.Agent: "byte of a channel that does not change in 32 steps",
         stores.Chat: "byte that is new in a chat",
         stores.DeltaChat: "step of a chat in a delta channel",
@@ -101,7 +102,12 @@ class Question:
     @property
     def counts_what_is_kept(self) -> bool:
         """True if nothing is asked, and the size of the store itself is counted."""
-        return self.ask is stores.kept
+        return self.ask in (stores.kept, stores.kept_while_open)
+
+    @property
+    def is_of_open_files(self) -> bool:
+        """True if the files of the store are counted while its saver is open."""
+        return self.ask is stores.kept_while_open
 
     @property
     def removes(self) -> bool:
@@ -182,6 +188,11 @@ _A_REST = 16_384.0
 """The bytes for each round from which a store keeps too much of removed data. In a round, eight
 times as many bytes are written and removed. Files grow in steps, so some of them may stay.
 """
+_NOT_FOLDED = 65_536.0
+"""The bytes for each round from which files grow while a saver is open. In a round, four times as
+many bytes are written and removed. An engine's log may take so much, until it is folded into the
+store and begins anew.
+"""
 
 
 def _removing(contract: str, ask: Ask, needs: str) -> tuple[Question, ...]:
@@ -231,6 +242,14 @@ QUESTIONS: tuple[Question, ...] = (
     _given_back(stores.Rounds, "delete_thread"),
     _given_back(stores.RoundsOfRuns, "delete_for_runs"),
     _given_back(stores.RoundsOfPruning, "prune"),
+    Question(
+        cost.SPACE_GIVEN_BACK.id,
+        stores.RoundsWhileOpen,
+        stores.kept_while_open,
+        allowed=_KEPT,
+        tolerated=_NOT_FOLDED,
+        needs="delete_thread",
+    ),
 )
 _OF_DOOMED = frozenset(
     {stores.delete_thread, stores.delete_for_runs, stores.prune, stores.copy_thread}

@@ -129,6 +129,10 @@ def _measured(breach: BrokenLaw, opening: Opening, api: str, target: Target) -> 
             lambda saver: ["before = held()", f"cost({saver}, size)", "return held() - before"],
         )
     if question.counts_what_is_kept:
+        if question.is_of_open_files:
+            return with_saver(
+                opening, api, lambda saver: [f"cost({saver}, size)", "return kept(path)"]
+            )
         keeping = with_saver(opening, api, lambda saver: [f"cost({saver}, size)"])
         return [*keeping, f"return {_kept(opening)}"]
     if breach.witness in IN_SERVER:

@@ -187,6 +187,16 @@ class RoundsOfPruning(Rounds):
         self.saver.prune([chain.thread], strategy="keep_latest")
 
 
+class RoundsWhileOpen(Rounds):
+    """Checkpoints come and go, in ever more rounds, and the saver is never closed."""
+
+    def filled(self) -> Chain:
+        """Return a chain of one checkpoint with a value of 256 KiB of its own."""
+        chain = self.begun()
+        chain.put(document=random.Random(self.rounds).randbytes(1 << 17).hex())
+        return chain
+
+
 class Agent(GrowingStore):
     """An agent takes 32 steps, with a list of tools that does not change and is ever larger."""
 
@@ -288,6 +298,10 @@ def copy_thread(store: GrowingStore, size: int) -> Any:
 
 def kept(store: GrowingStore, size: int) -> Any:
     """the store"""
+
+
+def kept_while_open(store: GrowingStore, size: int) -> Any:
+    """the store, while its saver is open,"""
 
 
 def doom(store: GrowingStore) -> None:
