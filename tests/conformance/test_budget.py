@@ -30,6 +30,8 @@ from saverproof.families.items import Outcome
 from saverproof.families.machines.patience import OutOfPatience, Patience
 from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.registry import judged
+from saverproof.families.tally import Tally
+from saverproof.judging.scenes.bulk import Bulk
 from saverproof.programs import small
 from saverproof.programs.steps.definitions import Program
 from saverproof.run.plugin.summary import time_taken
@@ -104,6 +106,26 @@ def test_what_there_is_no_room_for_is_named_and_the_first_of_each_kind_done() ->
     assert list(budget.within(things, "things", least=2)) == ["a1", "b1"]
     assert budget.left_out == {"things": (2, 5)}
     assert "3 of 5 things" in budget.reason
+
+
+def test_what_is_settled_outlives_a_call_in_bulk_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process of a slow saver may be cut off in it, and only what was kept is known then."""
+    kept: list[Any] = []
+    monkeypatch.setattr(Tally, "keep", lambda self, *given, **known: kept.append(known["settled"]))
+    wrong = next(one for one in WRONG if one.breaks == "serialization/non-finite")
+    taken: list[bool] = []
+    really = Bulk.play
+
+    def play(step: Bulk, context: Any) -> None:
+        taken.append("serialization/names" in kept[-1])
+        really(step, context)
+
+    monkeypatch.setattr(Bulk, "play", play)
+    judged(plan_of(target_of(wrong), "serialization", "sync", tmp_path), target_of(wrong))
+    assert taken
+    assert all(taken)
 
 
 def within_no_time(family: str, folder: Path) -> Outcome:

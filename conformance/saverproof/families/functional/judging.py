@@ -285,7 +285,8 @@ class FunctionalJudging:
         time for random ones: until a contract is reached, and then while there is time.
 
         If the saver was seen to be wrong, yield those of all contracts: where many flaws meet,
-        random programs may show some of them only together.
+        random programs may show some of them only together. Those that show at a large size alone
+        come last, and only if there is time.
         """
         if ProgramMaker.MISTAKES not in self.effort.makers:
             return
@@ -295,10 +296,17 @@ class FunctionalJudging:
             if mistake.breaks in self.tally.wanted and mistake.name in programs_of_mistakes()
         ]
         if search.ledger.total:
-            yield from known
+            yield from (mistake for mistake in known if not _is_large(mistake))
+            # A call with 20,000 writes may take so long that the process is cut off.
+            self._keep(trials, search, settled=True)
+            yield from (
+                mistake for mistake in known if _is_large(mistake) and self._has_room_for_bulk()
+            )
             return
-        reached, budget = {LARGE, *trials.checked}, self.tally.budget
-        for mistake in [each for each in known if each.breaks not in reached and not each.heavy]:
+        reached, budget = trials.checked.keys(), self.tally.budget
+        for mistake in [
+            each for each in known if each.breaks not in reached and not _is_large(each)
+        ]:
             goes_on = not trials.checked.get(mistake.breaks) or budget.has_room()
             budget.count("programs of known mistakes", done=goes_on)
             if goes_on:
@@ -384,3 +392,8 @@ class FunctionalJudging:
 
 def _maker_of(theme: Theme) -> ProgramMaker:
     return ProgramMaker.RANDOM if theme.script is None else ProgramMaker.SCRIPTED
+
+
+def _is_large(mistake: Mistake) -> bool:
+    """Return whether the program of a mistake has something of a size that takes seconds."""
+    return mistake.heavy or mistake.breaks == LARGE
