@@ -28,7 +28,7 @@ from tests.wrong_savers.upkeep_of_graphs import (
     RunsDeletedWithNewQuestions,
 )
 
-from saverproof.families.concurrency.agreeing import Asking, Reader
+from saverproof.families.concurrency.agreeing import FILLED, FILLED_ALIKE, Asking, Reader
 from saverproof.families.concurrency.contract_ids import (
     COPY,
     DELETION,
@@ -74,6 +74,12 @@ def asking(reader: Reader) -> dict[str, Any]:
     """A scene that shows each of the wrong savers."""
     latest = ListTuples("a") if reader is Reader.BESIDE else GetTuple("a")
     return Asking(reader, CHILD, (latest,)).to_json()
+
+
+def filled_again(reader: Reader) -> dict[str, Any]:
+    """A scene in which a thread is deleted and filled again between two questions."""
+    changes = tuple(one.step for one in (*FILLED[:1], *FILLED_ALIKE[:2]))
+    return Asking(reader, changes, (GetTuple("a"),), 2).to_json()
 
 
 def beside(kind: OperationKind) -> dict[str, Any]:
@@ -154,6 +160,16 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         INSTANCES,
         "latest-id-kept-by-the-process",
         asking(Reader.ELSEWHERE),
+    ),
+    "a thread that is filled again": (
+        INSTANCES,
+        "changes-counted-anew",
+        filled_again(Reader.BESIDE),
+    ),
+    "a thread that another process fills again": (
+        INSTANCES,
+        "changes-counted-anew",
+        filled_again(Reader.ELSEWHERE),
     ),
     "processes": (PROCESSES, "lock-of-one-process", {}),
     "first use": (FIRST, "no-busy-timeout", {}),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from saverproof.mistakes.reference.store import CheckpointRow
+from saverproof.mistakes.reference.store import CheckpointRow, WriteRow
+from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.registry import wrong
@@ -102,6 +104,60 @@ class LatestIdKeptByTheProcess(LatestIdKept):
 
     def _kept(self) -> dict[Any, Any]:
         return self.shared.setdefault(self.database.path, {})
+
+
+class WithRevisions(Database):
+    """A database that counts the changes of each thread."""
+
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS revisions (thread TEXT PRIMARY KEY, number INTEGER)"
+        )
+
+
+@wrong(INSTANCES, "the changes of a thread are counted, and from nothing again once it was deleted")
+class ChangesCountedAnew(Keeping):
+    """Keeps an answer as long as the count of the thread's changes is the same."""
+
+    database_class = WithRevisions
+
+    def get_tuple(self, config: Any) -> Any:
+        with self.database.reading():
+            asked = (self._revision(config), repr(config["configurable"]))
+            if asked not in self._kept():
+                self._kept()[asked] = super().get_tuple(config)
+            return self._kept()[asked]
+
+    def _revision(self, config: Any) -> Any:
+        thread = self._thread_of(config)
+        return (*self.database.rows("SELECT number FROM revisions WHERE thread = ?", thread),)
+
+    def _count(self, thread: str) -> None:
+        self.database.run(
+            "INSERT INTO revisions VALUES (?, 1) ON CONFLICT DO UPDATE SET number = number + 1",
+            thread,
+        )
+
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        super()._insert_checkpoint(row)
+        self._count(row.thread)
+
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:
+        super()._insert_writes(place, rows)
+        self._count(place[0])
+
+    def _copy_checkpoints(self, source: str, target: str) -> None:
+        super()._copy_checkpoints(source, target)
+        self._count(target)
+
+    def _delete_row(self, row: CheckpointRow) -> None:
+        super()._delete_row(row)
+        self._count(row.thread)
+
+    def _delete(self, thread: str) -> None:
+        super()._delete(thread)
+        self.database.run("DELETE FROM revisions WHERE thread = ?", thread)
 
 
 @wrong(INSTANCES, "that others have written is told by the size of the file")

@@ -34,6 +34,7 @@ from tests.wrong_savers.concurrency import (
     WritesReadAndWrittenBack,
 )
 from tests.wrong_savers.instances import (
+    ChangesCountedAnew,
     CountAskedForTooLate,
     EmptyAnswerKept,
     LatestIdKept,
@@ -108,6 +109,17 @@ def test_an_answer_is_kept_against_what_another_instance_wrote(saver: Any, tmp_p
     assert first.ids(first.config("b")) == []
     second.put(1, thread="b")
     assert first.id_of("b") is None or first.ids(first.config("b")) == []
+
+
+def test_as_many_changes_as_before_look_like_none(tmp_path: Path) -> None:
+    first, second = two(ChangesCountedAnew, tmp_path)
+    second.delete("a")
+    second.put(1)
+    assert first.id_of() == 1
+    second.delete("a")
+    second.put(3)
+    assert first.id_of() == 1
+    assert reading(tmp_path).get_tuple(first.config()).checkpoint["id"] == first.id(3)
 
 
 def test_one_process_forgets_together(tmp_path: Path) -> None:

@@ -103,6 +103,26 @@ CHANGES = (
     ),
     TouchingStep(table.CHANGE.at("first checkpoint"), _put("c", 1)),
 )
+
+
+def _filled(seed: int) -> tuple[TouchingStep, ...]:
+    return (
+        TouchingStep(table.CHANGE.at("first checkpoint"), _put("a", 1, seed=seed)),
+        TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1, seed=seed)),
+        TouchingStep(table.CHANGE.at("writes"), batch("a", 2, 1, 3)),
+    )
+
+
+_DELETED = TouchingStep(table.CHANGE.at("delete_thread"), steps.DeleteThread("a"))
+FILLED = _filled(0)
+FILLED_ALIKE = (_DELETED, *_filled(3))
+"""What a file hides that is as long as before: every third value has the same form."""
+FILLED_BEYOND = (
+    *FILLED_ALIKE,
+    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 3, 2, seed=3)),
+    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 4, 3, seed=3)),
+)
+"""What hides that a file which has grown is another one."""
 QUESTIONS = (
     *(
         TouchingStep(table.READ.at("the newest"), steps.GetTuple(thread))
@@ -124,11 +144,15 @@ QUESTIONS = (
 class Asking:
     """A scene: the changes, the questions, and who makes them. In an artefact it has one
     question.
+
+    The questions are asked after each change, but for the last ones: so many are made ``at_once``,
+    without a question in between.
     """
 
     reader: Reader
     changes: steps.Program
     questions: steps.Program
+    at_once: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """Return the scene as plain data, for an artefact."""
@@ -138,25 +162,49 @@ class Asking:
             "reader": self.reader.value,
             "changes": changes,
             "questions": questions,
+            "at_once": self.at_once,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Asking:
         """Return what :meth:`to_json` gave."""
         changes, questions = from_json(data["changes"]), from_json(data["questions"])
-        return cls(Reader(data["reader"]), changes, questions)
+        return cls(Reader(data["reader"]), changes, questions, data.get("at_once", 1))
+
+    def of(self, changes: steps.Program, question: int) -> Asking:
+        """Return the scene with some of these changes alone, and with one question."""
+        last = self.changes[-self.at_once :]
+        at_once = sum(any(step is one for one in last) for step in changes)
+        return Asking(self.reader, changes, (self.questions[question],), max(at_once, 1))
 
 
 def agree(
     bench: CallerBench, reader: Reader, able: Collection[str], record: SceneRecord, log: AxisLog
 ) -> None:
-    """Let one saver make every change, and ask another saver every question after each change."""
+    """Let one saver make every change, and ask another saver every question after each change. Then
+    let it delete a thread and fill it again between two questions.
+    """
+    _agree(bench, reader, CHANGES, 1, able, record, log)
+    if Capability.DELETE_THREAD in able:
+        for again in (FILLED_ALIKE, FILLED_BEYOND):
+            _agree(bench, reader, (*FILLED, *again), len(again), able, record, log)
+
+
+def _agree(
+    bench: CallerBench,
+    reader: Reader,
+    all_changes: Sequence[TouchingStep],
+    at_once: int,
+    able: Collection[str],
+    record: SceneRecord,
+    log: AxisLog,
+) -> None:
     changes, questions = (
         [one for one in parts if one.needs is None or one.needs in able]
-        for parts in (CHANGES, QUESTIONS)
+        for parts in (all_changes, QUESTIONS)
     )
     asking = Asking(
-        reader, tuple(one.step for one in changes), tuple(one.step for one in questions)
+        reader, tuple(one.step for one in changes), tuple(one.step for one in questions), at_once
     )
     seen = play(bench, asking, record)
     by = table.READER.at(reader)
@@ -282,7 +330,7 @@ def _shortened(
     def attempt(changes: steps.Program) -> steps.Program | None:
         if not changes or not _is_legal(changes):
             return None
-        candidate = Asking(asking.reader, changes, (asking.questions[question],))
+        candidate = asking.of(changes, question)
         for one in _stale(_values(_results(bench, candidate))):
             if one["at"][0] == len(changes) - 1 and _is_sure(candidate, one):
                 known.append((candidate, one))
@@ -310,6 +358,12 @@ def _has_lost_its_parent(step: steps.Step, model: Model) -> bool:
     return step.parent not in model.history(step.thread, step.namespace)
 
 
+def _asked_after(asking: Asking) -> str:
+    if asking.at_once == 1:
+        return "each change"
+    return f"each change, but not between the last {asking.at_once}"
+
+
 def problem_of(asking: Asking, stale: Mapping[str, Any]) -> Problem:
     """Return a stale answer as a breach, with all that was done before."""
     change, number = stale["at"]
@@ -317,7 +371,7 @@ def problem_of(asking: Asking, stale: Mapping[str, Any]) -> Problem:
     where = "in another process" if asking.reader is Reader.ELSEWHERE else "on the same store"
     steps_before = [
         "a first saver is opened",
-        f"a second one is opened {where}, and asked after each change",
+        f"a second one is opened {where}, and asked after {_asked_after(asking)}",
         *(f"first: {describe(step)}" for step in asking.changes[: change + 1]),
         f"second: {question}  -> {stale['observed']}",
     ]

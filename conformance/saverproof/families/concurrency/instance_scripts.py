@@ -26,10 +26,13 @@ def instances_script(target: Target, opening: Opening, asking: Asking, api: str)
         changes = [lines_of(step, writer) for step in asking.changes]
     except (NoScriptError, KeyError):
         return ""
+    first_at_once = len(changes) - asking.at_once
     beside = asking.reader is Reader.BESIDE
     ask = f"{calls.wait}asked(reader)" if beside else "elsewhere()"
     lines = [
-        *(line for change in changes for line in (ask, *change)),
+        *(line for change in changes[:first_at_once] for line in (ask, *change)),
+        ask,
+        *(line for change in changes[first_at_once:] for line in change),
         f"expected, observed = {calls.wait}asked(saver), {ask}",
         "if observed != expected:",
         f"    {complaint('{expected}', '{observed}')}",

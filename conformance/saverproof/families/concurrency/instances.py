@@ -52,6 +52,8 @@ def in_one_process(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             part.ask(reader)
             for number, call in enumerate(calls):
                 part.change(writer, call)
+                if not part.asks_after(number):
+                    continue
                 # The reader comes first: asking the writer may have it store what it put off.
                 shown = part.ask(reader)
                 part.compare(number, reader, shown, part.ask(writer), part.ask_fresh)
@@ -70,7 +72,8 @@ def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             for number, call in enumerate(calls):
                 meeting.await_other(READER, number + 1)
                 part.change(writer, call)
-                part.answers_at(number).write_text(json.dumps(part.ask(writer)))
+                if part.asks_after(number):
+                    part.answers_at(number).write_text(json.dumps(part.ask(writer)))
                 meeting.tell(number + 2)
             # It is not closed before the last answers are compared.
             meeting.await_other(READER, len(calls) + 1)
@@ -91,6 +94,8 @@ def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             for number in range(len(part.changes)):
                 meeting.tell(number + 1)
                 meeting.await_other(WRITER, number + 2)
+                if not part.asks_after(number):
+                    continue
                 if not part.answers_at(number).exists():
                     # The other process tells why it got no further.
                     return
@@ -125,6 +130,7 @@ class _Part:
         )
         self.changes = from_json(arguments["changes"])
         self.questions = from_json(arguments["questions"])
+        self._at_once = arguments.get("at_once", 1)
         self._meeting = arguments.get("meeting", "")
         self._refused: str | None = None
         self._compared: list[list[int]] = []
@@ -176,6 +182,13 @@ class _Part:
             return stack.enter_context(self.scene.saver())
         except OpeningError as error:
             raise _RefusedError(error.message) from error
+
+    def asks_after(self, change: int) -> bool:
+        """Return whether the questions are asked after a change, counted from 0. They are not
+        between the last ones, which the reader sees all at once.
+        """
+        last = len(self.changes) - 1
+        return change == last or change <= last - self._at_once
 
     # --- changes ---------------------------------------------------------------------------
 
