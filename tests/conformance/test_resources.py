@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,10 +45,13 @@ from saverproof.families.resources.work import (
     FirstGets,
     Gets,
     LeftListings,
+    Listings,
     Openings,
     Puts,
     RunDeletions,
+    Searches,
     UnknownThreads,
+    Work,
 )
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.loading import load
@@ -386,6 +390,30 @@ def test_nothing_is_known_of_a_saver_that_raises(
     monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets])
     outcome = judged(here("raising"), tmp_path)
     assert outcome.unknown[FLAT] == "get_tuple, repeated: RuntimeError: out of order"
+
+
+@pytest.mark.parametrize("work", [Gets, Listings, Searches, LeftListings])
+def test_each_request_has_texts_of_its_own(work: type[Work], tmp_path: Path) -> None:
+    """What a saver keeps of them counts, as it does where users ask."""
+    asked: list[Any] = []
+
+    class Noting(SqliteReference):
+        def get_tuple(self, config: Any) -> Any:
+            asked.append(config)
+            return super().get_tuple(config)
+
+        def list(self, config: Any, **options: Any) -> Iterator[Any]:
+            asked.append(config)
+            yield from super().list(config, **options)
+
+    with closing(Noting(tmp_path)) as saver:
+        doing = work(saver)
+        doing.once(1)
+        doing.once(2)
+    half = len(asked) // 2
+    for first, second in zip(asked[:half], asked[half:], strict=True):
+        assert first == second
+        assert first["configurable"]["thread_id"] is not second["configurable"]["thread_id"]
 
 
 def test_a_weak_reference_that_is_dead_is_no_object() -> None:

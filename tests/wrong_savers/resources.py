@@ -85,6 +85,15 @@ class CacheOfAllThatIsRead(Hoarding):
         return found
 
 
+@wrong(FLAT, "each read is noted, and the notes are read by nobody", also={UNKNOWN})
+class ReadsAreNoted(Hoarding):
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        asked = config["configurable"]
+        names = ("thread_id", "checkpoint_ns", "checkpoint_id")
+        self.hoard.append((*map(asked.get, names), "read"))
+        return super().get_tuple(config)
+
+
 @wrong(FLAT, "what fails is kept for a report that nobody asks for")
 class FailuresKept(Hoarding):
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

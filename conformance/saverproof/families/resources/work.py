@@ -36,6 +36,14 @@ class Work:
         self.kept.put(log=["what was stored"])
         self.kept.delta()
 
+    def asked(self, place: Any) -> Any:
+        """Return a config with texts of its own, as each request brings them: of shared ones, what
+        a saver keeps would be too little to be told from noise.
+        """
+        given = place["configurable"].items()
+        own = {name: f"{text} "[:-1] if isinstance(text, str) else text for name, text in given}
+        return {"configurable": own}
+
 
 class Puts(Work):
     """put, put_writes and delete_thread of a new thread"""
@@ -63,7 +71,7 @@ class Gets(Work):
 
     def once(self, number: int) -> None:
         for place in (self.kept.configs[1], self.kept.place):
-            self.saver.get_tuple(place)
+            self.saver.get_tuple(self.asked(place))
 
 
 class FirstGets(Work):
@@ -85,7 +93,7 @@ class Listings(Work):
     """list"""
 
     def once(self, number: int) -> None:
-        list(self.saver.list(self.kept.place, limit=5))
+        list(self.saver.list(self.asked(self.kept.place), limit=5))
 
 
 class UnknownThreads(Work):
@@ -103,22 +111,23 @@ class Searches(Work):
     """list with a filter, before a checkpoint"""
 
     def once(self, number: int) -> None:
-        before, chosen = self.kept.configs[-1], {"source": "loop"}
-        list(self.saver.list(self.kept.place, filter=chosen, before=before, limit=5))
+        place, before = self.asked(self.kept.place), self.asked(self.kept.configs[-1])
+        list(self.saver.list(place, filter={"source": "loop"}, before=before, limit=5))
 
 
 class LeftListings(Work):
     """list, left after its first item"""
 
     def once(self, number: int) -> None:
-        leave(self.saver, self.kept.place)
+        leave(self.saver, self.asked(self.kept.place))
 
 
 class DeltaHistories(Work):
     """get_delta_channel_history"""
 
     def once(self, number: int) -> None:
-        self.saver.get_delta_channel_history(config=self.kept.configs[-1], channels=["log"])
+        config = self.asked(self.kept.configs[-1])
+        self.saver.get_delta_channel_history(config=config, channels=["log"])
 
 
 class Copies(Work):
