@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+import sqlite3.dbapi2
 from types import SimpleNamespace
 from typing import Any
 
-from tests.reference.paged import PagedReference
+from tests.reference.paged import PagedReference, WithRuns
 from tests.reference.pooled import PooledReference
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, opener
-from tests.wrong_savers.cost import ByteByByte, OneLockOverThePool, ScanInPython
+from tests.wrong_savers.cost import (
+    ByteByByte,
+    OneLockOverThePool,
+    ScanInPython,
+    ScanInTheEngine,
+)
 
 from saverproof import Capability, target
 
@@ -49,6 +56,17 @@ class WritesBackNowAndThen(PagedReference):
             self.database.path.with_name("written-back").write_bytes(bytes(2**20))
 
 
+class OpensByTheOtherName(WithRuns):
+    """Connects as SQLAlchemy does."""
+
+    def open(self) -> sqlite3.Connection:
+        return sqlite3.dbapi2.connect(self.path, isolation_level=None, check_same_thread=False)
+
+
+class ScansByTheOtherName(ScanInTheEngine):
+    database_class = OpensByTheOtherName
+
+
 SAVERS = SimpleNamespace(
     **{
         wrong.name.replace("-", "_"): target(
@@ -60,6 +78,7 @@ SAVERS = SimpleNamespace(
     last_bytes=made("last-bytes", LastBytes),
     writes_back_now_and_then=made("writes-back-now-and-then", WritesBackNowAndThen),
     pooled=made("pooled", PooledReference),
+    scans_by_the_other_name=made("scans-by-the-other-name", ScansByTheOtherName),
     raising=made("raising", Raising),
     forgetting=made("forgetting", Forgetting),
     locked_record=made(

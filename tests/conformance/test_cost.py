@@ -25,6 +25,7 @@ from tests.conformance.cost_support import (
     judged,
     judged_whole,
     plan_for,
+    the,
     without_script,
 )
 from tests.conformance.selftest_support import EVERY_FAMILY
@@ -198,6 +199,11 @@ def test_without_a_witness_nothing_holds(tmp_path: Path, monkeypatch: pytest.Mon
     # What is kept is counted in files.
     assert outcome.checked.keys() == {"cost/space-given-back"}
     assert outcome.unexercised["cost/put"] == "this system does not tell"
+
+
+def test_a_script_counts_in_sqlite_however_a_driver_connects(tmp_path: Path) -> None:
+    outcome = judged(here("scans-by-the-other-name"), tmp_path, only={"cost/get-by-id"})
+    assert "sqlite3.dbapi2.connect" in the(outcome, "cost/get-by-id").reproducer
 
 
 def test_stores_are_left_out_where_there_is_no_time(tmp_path: Path) -> None:

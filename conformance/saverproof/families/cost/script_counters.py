@@ -71,7 +71,7 @@ def connected(*arguments, **options):
     connection = connect(*arguments, **options)
     connection.{register}
     return connection
-sqlite3.connect = connected
+sqlite3.connect = sqlite3.dbapi2.connect = connected  # drivers call the one or the other
 def counted(ask):
     before = total
     ask()
