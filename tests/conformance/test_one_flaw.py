@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from saverproof.families.machines.blaming import Blaming
 from saverproof.families.machines.diagnosis import Established
 from saverproof.families.machines.trials import Trials
 from saverproof.judging import facts
+from saverproof.judging.session import Breach
 from saverproof.mistakes import MISTAKES
 from saverproof.mistakes.async_halves import AsyncSpecialWritesStay
 from saverproof.mistakes.identity import UnknownIdIsLatest
@@ -21,7 +23,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import opener
 from saverproof.programs.small import batch
-from saverproof.programs.steps.definitions import CopyThread, Prune, Put, PutWrites
+from saverproof.programs.steps.definitions import CopyThread, Prune, Put, PutWrites, Step
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
@@ -70,18 +72,30 @@ def test_a_flaw_of_the_async_half_is_no_mistake_of_both(tmp_path: Path) -> None:
         assert blaming.diagnosis.extend(run, breach, SAME, {SAME}) is None
 
 
+def blamed_of(
+    saver: type[ReferenceSaver],
+    program: tuple[Step, ...],
+    contract: str,
+    folder: Path,
+    chosen: Callable[[Breach], bool] = lambda breach: True,
+) -> set[str]:
+    """What is blamed for the chosen breaches of a program, where no mistake is known."""
+    target = Target(name="wrong", open=opener(saver))
+    with EventLoop() as loop:
+        trials = Trials(target, folder, loop, ("sync",))
+        blaming = Blaming(trials, frozenset({contract}))
+        blaming.diagnosis.pool = []
+        breaches = filter(chosen, trials.replay(program).breaches)
+        return {blaming.blamed(program, breach) for breach in breaches}
+
+
 class AnyIdIsFound(UnknownIdIsLatest, PruneKeepsLastInserted):
     """Drops a checkpoint that is to stay, and answers with another one when asked for it."""
 
 
 def test_another_checkpoint_for_one_that_is_lost_is_no_wrong_address(tmp_path: Path) -> None:
     program = (Put("a", "", 2), Put("a", "", 1), Prune(("a",), "keep_latest"))
-    target = Target(name="wrong", open=opener(AnyIdIsFound))
-    with EventLoop() as loop:
-        trials = Trials(target, tmp_path, loop, ("sync",))
-        blaming = Blaming(trials, frozenset({deletion.PRUNE_LATEST.id}))
-        blaming.diagnosis.pool = []
-        blamed = {blaming.blamed(program, breach) for breach in trials.replay(program).breaches}
+    blamed = blamed_of(AnyIdIsFound, program, deletion.PRUNE_LATEST.id, tmp_path)
     assert blamed == {deletion.PRUNE_LATEST.id}
 
 
@@ -100,16 +114,13 @@ def test_what_is_put_into_the_source_and_shown_as_the_copys_latest_is_the_copys(
     tmp_path: Path,
 ) -> None:
     program = (Put("a", "", 1), CopyThread("a", "b"), Put("a", "", 2))
-    target = Target(name="wrong", open=opener(CopySharesEverything))
-    with EventLoop() as loop:
-        trials = Trials(target, tmp_path, loop, ("sync",))
-        blaming = Blaming(trials, frozenset({deletion.COPY_INDEPENDENT.id}))
-        blaming.diagnosis.pool = []
-        blamed = {
-            blaming.blamed(program, breach)
-            for breach in trials.replay(program).breaches
-            if breach.difference.kind is facts.LATEST
-        }
+    blamed = blamed_of(
+        CopySharesEverything,
+        program,
+        deletion.COPY_INDEPENDENT.id,
+        tmp_path,
+        lambda breach: breach.difference.kind is facts.LATEST,
+    )
     assert blamed == {deletion.COPY_INDEPENDENT.id}
 
 
@@ -126,10 +137,5 @@ def test_a_value_that_the_kept_checkpoint_itself_had_is_no_chain(tmp_path: Path)
     counters = {"counters_since_delta_snapshot": {"log": [4, 4]}}
     put = Put("a", "", 1, changes=(("log", Value("integer", 1)),), metadata=counters)
     program = (put, Prune(("a",), "keep_latest"))
-    target = Target(name="wrong", open=opener(PruneTakesValues))
-    with EventLoop() as loop:
-        trials = Trials(target, tmp_path, loop, ("sync",))
-        blaming = Blaming(trials, frozenset({deletion.PRUNE_LATEST.id}))
-        blaming.diagnosis.pool = []
-        blamed = {blaming.blamed(program, breach) for breach in trials.replay(program).breaches}
+    blamed = blamed_of(PruneTakesValues, program, deletion.PRUNE_LATEST.id, tmp_path)
     assert blamed == {deletion.PRUNE_LATEST.id}

@@ -203,6 +203,19 @@ def test_a_call_that_waits_for_its_own_loop_is_given_up(
     assert (status, said.startswith("parity/no-event-loop-hang: ")) == (1, True)
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")
     assert ended(of_a_shut_saver(script), tmp_path)[0] == CANNOT_TELL
+    leaves_nothing(script, 1, tmp_path)
+    leaves_nothing(of_the_right_saver(script), 0, tmp_path)
+
+
+def leaves_nothing(script: str, status: int, folder: Path) -> None:
+    """Run a script as a user does, who has set no folder for temporary files of its own."""
+    (folder / "script.py").write_text(script, encoding="utf-8")
+    temporary = folder / "temporary"
+    temporary.mkdir(exist_ok=True)
+    command = [sys.executable, str(folder / "script.py")]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    assert subprocess.run(command, env=environment, capture_output=True).returncode == status
+    assert not [*temporary.iterdir()]
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,7 @@ SHOWN_BY = {
     "connection-each-batch": Puts,
     "cache-of-all-threads": Puts,
     "cache-of-all-that-is-read": FirstGets,
+    "reads-are-noted": Gets,
     "failures-kept": Failures,
     "failed-connections-are-lost": Failures,
     "temporary-file-each-put": Puts,

@@ -95,12 +95,13 @@ def complaint(expected: str, observed: str) -> str:
     return f'raise SystemExit(f"{_message(expected, observed)}")'
 
 
-def complaint_by_force(expected: str, observed: str) -> list[str]:
-    """Return the statements that end a script in which a thread hangs: Python would wait for it at
-    its end, if it belongs to a pool.
+def complaint_by_force(expected: str, observed: str, cleanup: str) -> list[str]:
+    """Return the statements that end a script in which a thread hangs, after the statement
+    ``cleanup``: Python would wait for the thread at its end, if it belongs to a pool.
     """
     return [
         f'sys.stderr.write(f"{_message(expected, observed)}\\n")',
+        cleanup,
         "os._exit(1)  # at its usual end, Python waits for pools",
     ]
 
