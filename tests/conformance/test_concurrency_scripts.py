@@ -18,7 +18,7 @@ from tests.conformance.script_runs import CANNOT_TELL, ended, ended_here
 from tests.nights import by_night, by_turns
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.readers import FileReadTwice
-from tests.wrong_savers.upkeep import CopyOfTwoReads, StoredValuesLookedUpFirst
+from tests.wrong_savers.upkeep import CopyOfTwoReads, ParentStoredAgain, StoredValuesLookedUpFirst
 from tests.wrong_savers.upkeep_of_graphs import (
     CopyOfQuestionsFirst,
     CopyTakesQuestionsAway,
@@ -110,11 +110,13 @@ def read_held(saver: type, at: str, read: OperationKind, change: str) -> dict[st
     return {"scene": HELD_READ, "read": read.value, "change": change, "place": place}
 
 
-def put_held(by: Deleter) -> dict[str, Any]:
+def put_held(
+    by: Deleter, saver: type = StoredValuesLookedUpFirst, at: str = "super()._store"
+) -> dict[str, Any]:
     """A scene in which a put is held between its two transactions, while its thread is deleted."""
-    lines, first = inspect.getsourcelines(StoredValuesLookedUpFirst)
-    (line,) = (number for number, text in enumerate(lines, first) if "super()._store" in text)
-    place = encode(HoldPoint(inspect.getfile(StoredValuesLookedUpFirst), line))
+    lines, first = inspect.getsourcelines(saver)
+    (line,) = (number for number, text in enumerate(lines, first) if at in text)
+    place = encode(HoldPoint(inspect.getfile(saver), line))
     return {"scene": HELD_PUT, "by": by.value, "place": place}
 
 
@@ -148,6 +150,11 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
         LATE,
         "stored-values-looked-up-first",
         put_held(Deleter.CALLER),
+    ),
+    "a put that brings back its parent": (
+        DELETION,
+        "parent-stored-again",
+        put_held(Deleter.CALLER, ParentStoredAgain, "super().put"),
     ),
     "a put beside another process": (
         LATE,

@@ -103,6 +103,7 @@ EXCEPT = {
     "runs-deleted-in-anothers-transaction": HELD,
     "count-asked-for-too-late": HELD,
     "stored-values-looked-up-first": HELD,
+    "parent-stored-again": HELD,
     "lease-not-looked-at": STOPPED,
     "copy-of-two-reads": HELD_COPIES,
     # A scene of its own tells it: histories would all be played, for nothing.

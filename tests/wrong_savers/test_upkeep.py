@@ -26,6 +26,7 @@ from tests.wrong_savers.upkeep import (
     CopyRowByRow,
     CopyTableByTable,
     DeletionInTwoTransactions,
+    ParentStoredAgain,
     PruneOfAllButTheNewestItRead,
     PruneOfEarlyWrites,
     PruneTakesLocksInAnotherOrder,
@@ -189,6 +190,12 @@ def deleted_beside_a_batch(probe: Probe) -> bool:
     return 3 not in probe.ids(probe.config()) or bool(probe.pending("a", "", 3))
 
 
+def put_below_what_is_deleted_meanwhile(probe: Probe) -> bool:
+    with before_transaction(probe, 1, lambda: probe.delete("a")):
+        probe.put(3, parent=2)
+    return 2 not in probe.ids(probe.config())
+
+
 def put_beside_the_deletion_of_its_thread(probe: Probe) -> bool:
     with before_transaction(probe, 1, lambda: probe.delete("a")):
         probe.put(3, parent=2, values={"y": 1})
@@ -218,6 +225,7 @@ def put_late(probe: Probe) -> bool:
         (RunsDeletedWithNewQuestions, SqliteReference, runs_deleted_beside_a_question),
         (DeletionFillsTablesAnew, SqliteReference, put_beside_a_deletion),
         (DeletionInTwoTransactions, SqliteReference, deleted_beside_a_batch),
+        (ParentStoredAgain, SqliteReference, put_below_what_is_deleted_meanwhile),
         (StoredValuesLookedUpFirst, BlobReference, put_beside_the_deletion_of_its_thread),
         (ValuesFoundByVersionAlone, ReferenceSaver, put_late),
     ],

@@ -14,7 +14,7 @@ from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Blob, CheckpointRow, Shelf
 from tests.reference.blobs import BlobReference
 from tests.reference.database import Database
-from tests.reference.sqlite import SqliteReference
+from tests.reference.sqlite import PLACE, SqliteReference
 from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
 
@@ -217,6 +217,20 @@ class CopyLocksThreadsAsTheyAreNamed(InThreads, SqliteReference):
             time.sleep(0.001)
             with threads[target_thread_id]:
                 super().copy_thread(source_thread_id, target_thread_id)
+
+
+@wrong(DELETION, "a put stores its parent again, which it read before, if that is gone")
+class ParentStoredAgain(InThreads, SqliteReference):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        row = self._row_of(config, checkpoint, metadata)
+        with self.database.reading():
+            parents = self._rows(PLACE, row.thread, row.ns, row.parent)
+        answer = super().put(config, checkpoint, metadata, new_versions)
+        with self.database.writing():
+            for parent in parents:
+                if not self._rows(PLACE, row.thread, row.ns, row.parent):
+                    self._insert_checkpoint(parent)
+        return answer
 
 
 # -- late-writer --------------------------------------------------------------------------

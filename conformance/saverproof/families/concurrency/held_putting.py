@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from saverproof.families.concurrency import held_reads, read_again
 from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import INSTANCES, LATE, PROCESSES, THREADS
+from saverproof.families.concurrency.contract_ids import (
+    DELETION,
+    INSTANCES,
+    LATE,
+    PROCESSES,
+    THREADS,
+)
 from saverproof.families.concurrency.held_reading import (
     DELETED,
     NO_PLACE,
@@ -25,6 +32,7 @@ from saverproof.families.concurrency.held_reading import (
 from saverproof.families.concurrency.held_reads import decoded
 from saverproof.families.concurrency.histories import PATIENCE_S, Sharing
 from saverproof.families.concurrency.holding import HoldPoint
+from saverproof.families.concurrency.reading_again import never_answered
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.workload import Able
@@ -35,7 +43,7 @@ _LATE_PUT = Operation(OperationKind.PUT, PLACE, 3, tag=1_001, parent=2, carries=
 _HELD = HeldOperation(
     _LATE_PUT,
     LATE,
-    looks=(Operation(OperationKind.LATEST, PLACE),),
+    looks=(Operation(OperationKind.LIST, PLACE),),
     before=(
         Operation(OperationKind.PUT, PLACE, 1, tag=1),
         Operation(OperationKind.PUT, PLACE, 2, tag=1_000, parent=1, carries=True),
@@ -56,26 +64,30 @@ class Deleter(StrEnum):
 
 
 def hold_puts(bench: CallerBench, able: Able, record: SceneRecord, most: int) -> None:
-    """Hold a put at up to ``most`` places while the thread is deleted, until a part of the thread
-    comes back.
+    """Hold a put at up to ``most`` places while the thread is deleted, until something of the
+    thread comes back. What could not be tried is no pass.
     """
+    untried: list[str] = []
     for by in Deleter:
         apart = by is Deleter.PROCESS
-        if LATE in record.found or (apart and PROCESSES not in record.tally.applicable):
+        if record.is_complete({LATE, DELETION}) or (
+            apart and PROCESSES not in record.tally.applicable
+        ):
             continue
-        if by.hiding & {*record.found, *record.hung}:
-            record.tally.note(f"{_said(by)}: not played, since callers are known to be disturbed")
-            continue
-        if why := _hold(bench, able, record, by, most):
-            record.tally.note(why)
+        if broken := by.hiding & {*record.found, *record.hung}:
+            untried.append(f"{_said(by)}: not played, since {min(broken)} is broken")
+        elif why := _hold(bench, able, record, by, most):
+            untried.append(why)
         record.tally.beat()
+    if untried and LATE not in record.found:
+        record.tally.withdraw(LATE, "; ".join(untried))
 
 
 def again(bench: CallerBench, able: Able, data: Any, record: SceneRecord, most: int) -> None:
     """Play a recorded scene again."""
     why = _hold(bench, able, record, Deleter(data["by"]), most)
-    if why and LATE not in record.found:
-        record.tally.unknown[LATE] = why
+    if why:
+        record.tally.unsure((LATE, DELETION), why)
 
 
 def _hold(bench: CallerBench, able: Able, record: SceneRecord, by: Deleter, most: int) -> str:
@@ -89,6 +101,10 @@ def _hold(bench: CallerBench, able: Able, record: SceneRecord, by: Deleter, most
         arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
         with bench.store() as store:
             result = bench.played(read_again.read_again, {**store, **arguments})
+        if hung := never_answered(_HELD, ["deleted"], result):
+            record.saw([hung], {"scene": SCENE, "by": by.value})
+            record.hung.add(THREADS)
+            return ""
         value, why = result.value, not_over(result)
     if why or not value["places"]:
         return f"{_said(by)}: {why or NO_PLACE}"[:300]
@@ -100,9 +116,12 @@ def _hold(bench: CallerBench, able: Able, record: SceneRecord, by: Deleter, most
 def _judge(record: SceneRecord, by: Deleter, told: Mapping[str, Any]) -> str:
     alone = decoded(told["alone"])
     if alone[0].error:
-        return f"{_said(by)}: one caller alone could not put"
-    if not is_refused_or_whole(alone[-1], _LATE_PUT):
-        _tell(record, by, f"after {by.value} has deleted its thread,", alone[-1:], {})
+        return f"{_said(by)}: one caller alone is refused it"
+    contract, what = wrong_with(alone[-1])
+    if contract == DELETION:
+        return f"{_said(by)}: one caller alone is shown what was deleted"
+    if contract:
+        _tell(record, by, contract, f"after {by.value} has deleted its thread, {what}", alone[-1:])
         return ""
     for at, events in told["held"]:
         *made, seen = decoded(events)
@@ -110,11 +129,12 @@ def _judge(record: SceneRecord, by: Deleter, told: Mapping[str, Any]) -> str:
         if any(event.error for event in made if event.operation != _LATE_PUT):
             continue
         record.tally.agreed(LATE)
-        if is_refused_or_whole(seen, _LATE_PUT):
+        contract, what = wrong_with(seen)
+        if not contract:
             continue
         place = decode(HoldPoint, at)
-        where = f"held {place.describe()} while {by.value} deletes its thread,"
-        _tell(record, by, where, [*made, seen], {"place": encode(place)})
+        where = f"held {place.describe()} while {by.value} deletes its thread, {what}"
+        _tell(record, by, contract, where, [*made, seen], {"place": encode(place)})
         return ""
     if left := told["left"]:
         return f"{_said(by)}: the deletion waits for the put, and {left} places were not tried"
@@ -122,29 +142,40 @@ def _judge(record: SceneRecord, by: Deleter, told: Mapping[str, Any]) -> str:
 
 
 def _tell(
-    record: SceneRecord, by: Deleter, when: str, events: list[TimedCall], more: dict[str, Any]
+    record: SceneRecord,
+    by: Deleter,
+    contract: str,
+    how: str,
+    events: list[TimedCall],
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     seen = events[-1]
+    whole = f"an error, or nothing, or all that was put: {' '.join(sorted(set(_LATE_PUT.parts)))}"
     problem = Problem(
-        LATE,
-        f"a put, {when} brings the thread back with a part of its state",
-        f"an error, or all that was put: {' '.join(sorted(set(_LATE_PUT.parts)))}",
-        f"the latest is {seen.error or in_words(seen.shown)}",
+        contract,
+        f"a put, {how}",
+        "nothing of before the deletion" if contract == DELETION else whole,
+        seen.error or in_words(seen.shown),
         tuple(events),
     )
     record.saw([problem], {"scene": SCENE, "by": by.value, **more})
 
 
-def is_refused_or_whole(seen: TimedCall, put: Operation) -> bool:
-    """Return whether the last call shows that a late put was refused, or is gone, or is whole.
+def wrong_with(seen: TimedCall) -> tuple[str, str]:
+    """Return the contract that the last call shows to be broken, and how; two empty texts if it
+    shows that the late put was refused, or is gone, or is whole.
 
-    The last call is the put itself, if it raised, or else a read of the latest checkpoint.
+    The last call is the put itself, if it raised, or else a listing of the thread.
     """
-    if seen.operation == put:
-        return not seen.returned
-    if not seen.returned:
-        return False
-    return not seen.shown or (seen.shown[0].number, seen.shown[0].parts) == (put.number, put.parts)
+    if seen.operation == _LATE_PUT:
+        return "", ""
+    before = {made.number for made in _HELD.before}
+    if any(one.number in before for one in seen.shown):
+        return DELETION, "brings back what was there before"
+    late = [(one.number, one.parts) for one in seen.shown]
+    if not seen.returned or late not in ([], [(_LATE_PUT.number, _LATE_PUT.parts)]):
+        return LATE, "brings the thread back with a part of its state"
+    return "", ""
 
 
 def _said(by: Deleter) -> str:

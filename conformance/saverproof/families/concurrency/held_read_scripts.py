@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saverproof.families.concurrency.contract_ids import INSTANCES, TORN
+from saverproof.families.concurrency.contract_ids import DELETION, INSTANCES, TORN
 from saverproof.families.concurrency.held_putting import Deleter
 from saverproof.families.concurrency.held_reading import CHANGES, STOPPED
 from saverproof.families.concurrency.holding import AWAIT, HoldPoint
@@ -80,11 +80,15 @@ def read_again_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
     }
 
 
-def held_put_words(scene: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the words of a script for who deletes the thread, and the place where the put is
-    held.
+def held_put_words(scene: Mapping[str, Any], contract: str) -> dict[str, Any]:
+    """Return the words of a script for who deletes the thread, the place where the put is held, and
+    whether what was there before comes back.
     """
-    return {"apart": scene["by"] == Deleter.PROCESS, **_place_words(scene)}
+    return {
+        "apart": scene["by"] == Deleter.PROCESS,
+        "comes_back": contract == DELETION,
+        **_place_words(scene),
+    }
 
 
 def _place_words(scene: Mapping[str, Any]) -> dict[str, Any]:

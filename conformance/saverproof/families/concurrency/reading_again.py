@@ -89,7 +89,7 @@ def _hold(
     arguments["patience_s"] = PATIENCE_S[Sharing.SHARED]
     with bench.store() as store:
         result = bench.played(read_again.read_again, {**store, **arguments})
-    if hung := _hung(held, hows, result):
+    if hung := never_answered(held, hows, result):
         record.saw([hung], {"scene": SCENE, "read": said, "change": _under_way(hows, result)})
         record.hung.add(THREADS)
         return []
@@ -107,9 +107,9 @@ def _under_way(hows: Sequence[str], result: TrialResult) -> str:
     return hows[min(len(result.value["each"]), len(hows) - 1)]
 
 
-def _hung(held: HeldOperation, hows: Sequence[str], result: TrialResult) -> Problem | None:
-    """Return the problem of a read and a change that are never answered, if each is answered to one
-    caller alone.
+def never_answered(held: HeldOperation, hows: Sequence[str], result: TrialResult) -> Problem | None:
+    """Return the problem of a held call and a change that are never answered, if each is answered
+    to one caller alone.
     """
     still = result.value["standstill"] if result.died_by is DiedBy.FINISHED else None
     if still is None or not still["hung"]:

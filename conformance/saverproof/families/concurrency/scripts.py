@@ -146,7 +146,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         words |= read_again_words(scene, name)
         imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")
     if scene.get("scene") == HELD_PUT:
-        words |= held_put_words(scene)
+        words |= held_put_words(scene, name)
         imports = (*_WAITS, *HELD_READ_IMPORTS, "import concurrent.futures")
     if scene.get("scene") in GRAPHS_SCENES:
         told = graph_words(scene, api)
