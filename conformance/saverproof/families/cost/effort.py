@@ -43,6 +43,10 @@ _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
 )
 
 
+FOLDED_BY = 1_024
+"""The rounds by which any engine that is known has folded its log into the store: 256 MB. Some do
+so after 64 MB.
+"""
 _ONE_RECORD = (16, 32, 64)
 """The sizes for a saver that keeps a thread in one record: its cost grows with the square of the
 size, and few sizes show that.

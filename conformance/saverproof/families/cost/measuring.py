@@ -16,7 +16,7 @@ from typing import Any
 from saverproof.errors import OpeningError, describe
 from saverproof.families.asked_saver import COUNTS_NOTHING, AskedSaver
 from saverproof.families.chain import Chain
-from saverproof.families.cost.effort import FACTOR, FEWEST
+from saverproof.families.cost.effort import FEWEST, FOLDED_BY
 from saverproof.families.cost.kept_bytes import KeptMemory, KeptOutside, NotCounted, memory_of
 from saverproof.families.cost.questions import GROWING, Question
 from saverproof.families.cost.server_work import NotTold, WorkForAnswers, work_for_answers
@@ -239,9 +239,8 @@ class CostAsking:
             self._ask_all(measurements, store, size)
             if any(one.slows_growing for one in measurements):
                 return
-        if any(one.may_be_folded for one in measurements):
-            # Some engines fold their log into the store after 64 MB, 256 rounds.
-            self._ask_all(measurements, store, sizes[-1] * FACTOR)
+        if sizes[-1] < FOLDED_BY and any(one.may_be_folded for one in measurements):
+            self._ask_all(measurements, store, FOLDED_BY)
 
     def _ask_all(
         self, measurements: Sequence[CostMeasurement], store: GrowingStore, size: int
