@@ -187,6 +187,8 @@ def agree(
     _agree(bench, reader, CHANGES, 1, able, record, log)
     if Capability.DELETE_THREAD in able:
         for again in (FILLED_ALIKE, FILLED_BEYOND):
+            if INSTANCES in (record.found.keys() | record.tally.unknown.keys()):
+                return
             _agree(bench, reader, (*FILLED, *again), len(again), able, record, log)
 
 
