@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.nights import by_night
@@ -20,6 +21,7 @@ from saverproof.capability import Capability
 from saverproof.families import registry
 from saverproof.families.durability import bench, reporting
 from saverproof.families.durability.effort import EFFORTS, KillEffort
+from saverproof.families.durability.workloads import OF_LOOKS
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.savers.facts import METHODS
 from saverproof.savers.targets.loading import load
@@ -155,6 +157,30 @@ def test_a_process_that_hangs_is_ended_and_told_with_its_stacks(
     assert "durability/reopens stands in the way" in hidden
     assert not outcome.unknown
     assert outcome.extra["crash"]["trials"] < 60
+
+
+class ForgetsANamespace(SqliteReference):
+    """Stores nothing of one namespace, though nothing is killed."""
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        if config["configurable"]["checkpoint_ns"] != OF_LOOKS:
+            return super().put(config, checkpoint, metadata, new_versions)
+        return self._put_answer(config, self._row_of(config, checkpoint, metadata))
+
+
+@target(name="forgets-a-namespace")
+@contextmanager
+def forgets_a_namespace(workspace: Workspace) -> Iterator[SqliteReference]:
+    with closing(ForgetsANamespace(workspace.path)) as saver:
+        yield saver
+
+
+def test_what_is_forgotten_without_a_kill_is_no_fault_of_kills_and_no_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged("forgets_a_namespace", tmp_path, monkeypatch, swept=8)
+    assert "reopens" not in blamed(outcome)
+    assert "though nothing was killed" in str(outcome.unsettled["durability/reopens"])
 
 
 @pytest.mark.nightly

@@ -143,6 +143,11 @@ class KillBench:
                 **in_each(workload.threads),
             }
 
+    @property
+    def forgets(self) -> bool:
+        """True if the saver was seen to forget what it wrote although nothing was killed."""
+        return bool(self._forgets)
+
     # --- clean runs ------------------------------------------------------------------------
 
     def rehearsed(self, workload: Workload) -> tuple[KilledRun, list[Any]]:

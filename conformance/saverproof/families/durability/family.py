@@ -71,6 +71,12 @@ class DurabilityJudging:
                 self.tally.keep_settled({*KILLED, *CUT})
             if wanted & {RESUME, NO_RERUN}:
                 self._resume(bench, effort)
+            if bench.forgets and REOPENS in wanted - self.record.found.keys():
+                # Nothing here says what is broken by that; a kill is not.
+                how = "a put returned, and is not there, though nothing was killed"
+                self.tally.unsettle(
+                    REOPENS, 1, ("put a checkpoint", "open the store again"), None, how
+                )
         self.tally.sections["crash"] = self.record.as_data()
         if self.record.places and not self.record.below:
             self.tally.sections["faults"] = {"untried": why_untried(self.target)}
