@@ -79,8 +79,9 @@ class CopyByPutting(Scene):
             return
         items = sorted(found.items, key=lambda item: item[0][2])
         put = context.attempt(lambda: self._put(context, items))
-        # What the listing leaves out is not copied, but it is of the thread.
-        sources = {address: _read(context, address) for address in stored} | dict(items)
+        # Both are read alike: what get_tuple leaves out of either is no matter of copies. What the
+        # listing leaves out is not copied, but it is of the thread.
+        sources = {address: _read(context, address) for address in stored}
         model.copy_thread(self.source, self.target)
         for address in stored:
             model.leave_alone((self.target, *address[1:]))
