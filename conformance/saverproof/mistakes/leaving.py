@@ -130,7 +130,12 @@ class DroppedCloneCloses(Connected):
         self.close()
 
 
-@mistake("lifecycle/shallow-clone", "an index is rebound, not changed: the clone's stays its own")
+@mistake(
+    "lifecycle/shallow-clone",
+    "an index is rebound, not changed: the clone's stays its own",
+    # So does that of another saver on the store.
+    also={"lifecycle/savers-by-turns"},
+)
 class CloneHasItsOwnIndex(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         super()._store_checkpoint(shelf, row)
