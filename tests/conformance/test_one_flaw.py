@@ -6,17 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.base import CheckpointTuple
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 
 from saverproof.contracts.tables import deletion, parity, pending_writes
 from saverproof.families.machines.blaming import Blaming
 from saverproof.families.machines.diagnosis import Established
 from saverproof.families.machines.trials import Trials
+from saverproof.families.registry import judged
 from saverproof.judging import facts
 from saverproof.judging.session import Breach
 from saverproof.mistakes import MISTAKES
 from saverproof.mistakes.async_halves import AsyncSpecialWritesStay
 from saverproof.mistakes.identity import UnknownIdIsLatest
+from saverproof.mistakes.parity import AsyncGetWithoutWrites
 from saverproof.mistakes.pruning import PruneKeepsLastInserted
 from saverproof.mistakes.read_caches import WritesCached
 from saverproof.mistakes.reference.saver import ReferenceSaver
@@ -139,3 +143,20 @@ def test_a_value_that_the_kept_checkpoint_itself_had_is_no_chain(tmp_path: Path)
     program = (put, Prune(("a",), "keep_latest"))
     blamed = blamed_of(PruneTakesValues, program, deletion.PRUNE_LATEST.id, tmp_path)
     assert blamed == {deletion.PRUNE_LATEST.id}
+
+
+@pytest.mark.parametrize(
+    ("family", "told"), [("lifecycle", set()), ("pending-writes", {pending_writes.COMPLETE.id})]
+)
+def test_one_mistake_that_explains_all_is_not_told_as_several(
+    family: str, told: set[str], tmp_path: Path
+) -> None:
+    # Writes that no read shows are at first taken for cached ones, and for some that are lost when
+    # the saver is opened again, or come before their checkpoint.
+    target = Target(name="wrong", open=opener(AsyncGetWithoutWrites))
+    plan = plan_of(target, family, "async", tmp_path, facts=facts_from(EVERY_OPERATION))
+    outcome = judged(plan, target)
+    assert {found.contract for found in outcome.findings} == told
+    [known] = [each for each in MISTAKES if each.saver is AsyncGetWithoutWrites]
+    assert {found.mistake for found in outcome.findings} <= {known.note}
+    assert not outcome.unsettled

@@ -112,6 +112,7 @@ class FunctionalJudging:
                 self._try_mistakes(trials, search)
                 search.settle_the_rest()
                 self._take_remembered(trials, search)
+                search.explain_by_one()
                 search.drop_what_is_refuted()
                 search.show_mistakes()
         # The family of a contract may find another mistake behind it than this one did.

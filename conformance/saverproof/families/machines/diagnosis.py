@@ -304,6 +304,23 @@ class Diagnosis:
         """Yield the mistakes that break another contract, and may thereby break this one, too."""
         return (each for each in self.pool if contract in each.also and _may_be_tried(each))
 
+    def that_may_show(self, breaches: Collection[Breach]) -> list[Mistake]:
+        """Return the mistakes that are known to show the contract or the fact of one of these
+        breaches. Heavy ones are left out, as their programs take seconds.
+        """
+        return [
+            each
+            for each in self.pool
+            if _may_be_tried(each) and not each.heavy and _may_show(each, breaches)
+        ]
+
+    def take_alone(self, mistake: Mistake) -> None:
+        """Take one mistake in place of all found before. It stands for them from now on."""
+        others = (other for each in self.found for other in (each.mistake, *each.instead))
+        instead = dict.fromkeys(other for other in others if other is not mistake)
+        self.found = [Established(mistake, tuple(instead))]
+        self.memory.found = [*self.found]
+
     def _may_add(self, mistake: Mistake) -> bool:
         return _may_be_tried(mistake) and mistake not in self.mistakes
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from saverproof.families.machines.differences import calls_in
 from saverproof.families.machines.following import Following
 from saverproof.families.machines.ledger import LedgerEntry
+from saverproof.families.machines.one_for_all import OneForAll
 from saverproof.families.machines.prediction import compare, signature
 from saverproof.families.machines.refuting import drop
 from saverproof.families.machines.showing import STEPS_TO_BLAME
@@ -59,6 +60,50 @@ class ProgramSearch(Following):
                 continue
             self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
 
+    def explain_by_one(self) -> None:
+        """Take one mistake for all that was found, if it explains every run to the letter.
+
+        What was blamed while several mistakes were believed may be no breach under the one: a
+        violation is told further only if that mistake breaks its contract, too.
+        """
+        unknown = [one for one in (*self.violations, *self.others) if one.mistake is None]
+        if len(self.diagnosis.mistakes) + len(unknown) + bool(self.ledger.open) < 2:
+            return
+        wrong = [entry.run for entry in self.ledger.entries]
+        one = OneForAll(self.diagnosis, wrong, self.refuting.right).found()
+        if one is None:
+            return
+        self.diagnosis.take_alone(one)
+        self.stands.clear()
+        with self.trials.patience.following_up(self.trials.calls):
+            self._explain_by(one)
+
+    def _explain_by(self, one: Mistake) -> None:
+        self.lately.clear()
+        # First of all: if patience ends below, all that is not looked at again is unsettled.
+        self.ledger.reopen(self.is_shown)
+        found = {v.contract: replace(v, mistake=one, needs=()) for v in self._broken_by(one)}
+        further = []
+        for violation in (*self.found.values(), *self.further):
+            if self._is_predicted_now(violation):
+                continue
+            if found.setdefault(violation.contract, violation) is not violation:
+                further.append(violation)
+        handed = self.handed.items()
+        self.handed = {
+            name: v for name, v in handed if name == one.breaks or not self._is_predicted_now(v)
+        }
+        self.found, self.further = found, further
+        for entry in [*self.ledger.open]:
+            self._weigh(entry)
+
+    def _broken_by(self, one: Mistake) -> list[Violation]:
+        """Return the first violation of each contract that a mistake breaks, if it predicts it."""
+        broken = {one.breaks, *one.also}
+        return [
+            v for v in self.found.values() if v.contract in broken and self._is_predicted_now(v)
+        ]
+
     def drop_what_is_refuted(self) -> None:
         """Drop the mistakes that right runs refute, and explain anew the differences that they
         explained: by other mistakes, or by taking out what a finding needs. The rest is unsettled.
@@ -101,6 +146,10 @@ class ProgramSearch(Following):
         """
         if violation.mistake is not None and self._stands(violation.mistake):
             return False
+        return self._is_predicted_now(violation)
+
+    def _is_predicted_now(self, violation: Violation) -> bool:
+        """Return whether the mistakes found now predict what a violation's program shows."""
         run = self._replay(violation.program)
         target = signature(violation.breach)
         return target in map(signature, self.diagnosis.compare(run).predicted)
