@@ -10,13 +10,15 @@ NOWHERE = "http://127.0.0.1:9/simple"
 """The discard port, where nothing answers."""
 
 
-def wheel(folder: Path, name: str, version: str, *fields: str) -> None:
-    """Make a wheel with one module, which says its version."""
+def wheel(
+    folder: Path, name: str, version: str, *fields: str, module: str = "", text: str = ""
+) -> None:
+    """Make a wheel with one module, by default one that says its version."""
     folder.mkdir(exist_ok=True)
     about = f"{name}-{version}.dist-info"
     lines = ("Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *fields)
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as made:
-        made.writestr(f"{name}.py", f"version = {version!r}\n")
+        made.writestr(f"{module or name}.py", text or f"version = {version!r}\n")
         made.writestr(f"{about}/METADATA", "\n".join(lines) + "\n")
         made.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         made.writestr(f"{about}/RECORD", "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +47,21 @@ OF_A_FILE = """
 
 
 @target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
-def kept(workspace: Any) -> Any:
+@contextmanager
+def kept(workspace: Any) -> Iterator[Any]:
     """Both releases are opened by the text."""
-    raise NotImplementedError
+    yield None
 
 
 def release(folder: Path, saver: Any) -> str:
     """A folder with a release of the module that opens the saver."""
     folder.mkdir(parents=True)
+    (folder / "saver_at_hand.py").write_text(module_of(saver))
+    return str(folder)
+
+
+def module_of(saver: Any) -> str:
+    """The text of the module that opens the saver."""
     text = MODULE if hasattr(saver, "database_class") else OF_A_FILE
     source = text.format(module=saver.__module__, name=saver.__name__)
-    (folder / "saver_at_hand.py").write_text(textwrap.dedent(BARE) + textwrap.dedent(source))
-    return str(folder)
+    return textwrap.dedent(BARE) + textwrap.dedent(source)

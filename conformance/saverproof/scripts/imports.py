@@ -15,6 +15,7 @@ import ctypes
 import faulthandler
 import functools
 import gc
+import json
 import os
 import pathlib
 import re

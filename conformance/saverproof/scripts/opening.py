@@ -28,10 +28,11 @@ class Opening:
     """The source text that opens a saver below ``path``, a variable of the script.
 
     ``expression`` is a context manager, asynchronous if ``managed``. ``imports`` stand at the top
-    of the script. Then ``folders`` are put on its path for the imports that are ``local``, and the
-    statements ``before`` follow. ``drop`` is a call that removes what lies outside of ``path``,
-    which stands in it as ``{0}``. ``passing`` is a call that lets ``seconds`` pass for what lies
-    below ``path``, if the saver forgets what nobody uses; both are variables.
+    of the script. Then ``folders`` are put on its path, at position ``folders_at``, for the imports
+    that are ``local``, and the statements ``before`` follow. ``drop`` is a call that removes what
+    lies outside of ``path``, which stands in it as ``{0}``. ``passing`` is a call that lets
+    ``seconds`` pass for what lies below ``path``, if the saver forgets what nobody uses; both are
+    variables.
     ``server`` is an expression for the kind of server that is needed.
     """
 
@@ -39,6 +40,7 @@ class Opening:
     managed: bool = False
     imports: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    folders_at: int = 0
     local: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     drop: str = ""

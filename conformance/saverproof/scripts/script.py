@@ -75,7 +75,8 @@ _AS_IT_IS = "# fmt: off"
 
 
 def _imports(code: str, opening: Opening, more: Iterable[str]) -> list[str]:
-    paths = [f"sys.path.insert(0, {quoted(folder)})" for folder in opening.folders]
+    at = opening.folders_at
+    paths = [f"sys.path.insert({at}, {quoted(folder)})" for folder in opening.folders]
     needed = import_lines("\n".join([UNDECIDED_IF_RAISED, *paths, code]), more, opening.imports)
     local = import_lines("", (), opening.local)
     # The standard library is always there; what comes after it may not be.

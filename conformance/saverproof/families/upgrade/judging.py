@@ -32,6 +32,7 @@ from saverproof.families.upgrade.reporting import (
     setting_finding,
     strict_finding,
 )
+from saverproof.families.upgrade.scripting import first_read_reproducer, reproducer
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.settings import CHANGES, STRICT
 from saverproof.families.upgrade.strict_msgpack import WRITTEN, StrictReading
@@ -178,7 +179,8 @@ class UpgradeJudging:
             self._leave_to_langgraph(pair, name, seen)
         if seen.odd:
             shown = shortened(bench, HANDOVERS[name], seen.odd)
-            self._found(name, finding(self.plan, pair, name, shown))
+            script = reproducer(self.target, pair.release, name, shown, self.plan.api)
+            self._found(name, replace(finding(self.plan, pair, name, shown), reproducer=script))
 
     def _leave_to_langgraph(self, pair: TwoReleases, name: str, seen: ComparedFacts) -> None:
         """Report facts that LangGraph itself shows differently, whatever the saver does. The
@@ -201,7 +203,9 @@ class UpgradeJudging:
             return
         self.tally.agreed(FIRST_READ)
         if raised:
-            self._found(FIRST_READ, read_finding(self.plan, pair, raised))
+            script = first_read_reproducer(self.target, pair.release, FIRST_READ, self.plan.api)
+            found = read_finding(self.plan, pair, raised)
+            self._found(FIRST_READ, replace(found, reproducer=script))
 
     def _set_up(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         alone = Alone.of(bench, PROGRAMS)
