@@ -21,8 +21,11 @@ from tests.wrong_savers.upgrades import (
     ColumnOfNewTables,
     FirstReadMigrates,
     Later,
+    MigratesHalf,
     NewFormat,
+    OldAnswersStay,
     OldMetadataForgotten,
+    VersionsBeginAnew,
 )
 
 from saverproof.contracts.registry import contracts
@@ -41,6 +44,9 @@ PROJECT = Path(__file__).parent.parent.parent
         ("upgrade/reads-old-data", OldMetadataForgotten),
         by_night("upgrade/writes-on-old-data", ColumnOfNewTables),
         by_night("upgrade/rollback", NewFormat),
+        by_night("upgrade/setup-on-old-store", MigratesHalf),
+        by_night("upgrade/graph-resumes", VersionsBeginAnew),
+        by_night("upgrade/graph-resumes", OldAnswersStay),
         by_night("upgrade/first-read-waits-for-nobody", FirstReadMigrates),
     ],
 )

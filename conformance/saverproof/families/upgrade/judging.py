@@ -14,6 +14,7 @@ from saverproof.families.tally import Tally
 from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.graph_resumes import STOPPED, resumed
+from saverproof.families.upgrade.graph_scripting import graph_reproducer
 from saverproof.families.upgrade.handovers import (
     HANDOVERS,
     ComparedFacts,
@@ -32,7 +33,11 @@ from saverproof.families.upgrade.reporting import (
     setting_finding,
     strict_finding,
 )
-from saverproof.families.upgrade.scripting import first_read_reproducer, reproducer
+from saverproof.families.upgrade.scripting import (
+    first_read_reproducer,
+    reproducer,
+    set_up_reproducer,
+)
 from saverproof.families.upgrade.setting_up import PROGRAMS, SettingUp, processes
 from saverproof.families.upgrade.settings import CHANGES, STRICT
 from saverproof.families.upgrade.strict_msgpack import WRITTEN, StrictReading
@@ -203,7 +208,7 @@ class UpgradeJudging:
             return
         self.tally.agreed(FIRST_READ)
         if raised:
-            script = first_read_reproducer(self.target, pair.release, FIRST_READ, self.plan.api)
+            script = first_read_reproducer(self.target, pair.release, self.plan.api)
             found = read_finding(self.plan, pair, raised)
             self._found(FIRST_READ, replace(found, reproducer=script))
 
@@ -222,7 +227,9 @@ class UpgradeJudging:
                 return
         self.tally.agreed(SET_UP, trials.tried)
         if trouble is not None:
-            self._found(SET_UP, set_up_finding(self.plan, pair, trouble))
+            script = set_up_reproducer(self.target, pair.release, trouble, self.plan.api)
+            found = set_up_finding(self.plan, pair, trouble)
+            self._found(SET_UP, replace(found, reproducer=script))
 
     def _resume_graphs(self, pair: TwoReleases, bench: ReleaseBench) -> None:
         untried: list[str] = []
@@ -237,8 +244,11 @@ class UpgradeJudging:
             self.tally.beat()
             if otherwise is None:
                 continue
+            script = ""
+            if not told:
+                script = graph_reproducer(self.target, pair.release, graph, self.plan.api)
             found = graph_finding(self.plan, pair, graph, otherwise)
-            self._found_another(GRAPH_RESUMES, found, told)
+            self._found_another(GRAPH_RESUMES, replace(found, reproducer=script), told)
             told = True
         self._tell_untried(GRAPH_RESUMES, pair, untried, len(STOPPED))
 
