@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.conformance.releases_support import wheel
+from tests.conformance.upgrade_savers import AddsAColumnTwice
 from tests.conformance.upgrade_support import kept, module_of, release
 from tests.nights import by_night
 from tests.reference.sqlite import SqliteReference
@@ -45,6 +46,7 @@ PROJECT = Path(__file__).parent.parent.parent
         by_night("upgrade/writes-on-old-data", ColumnOfNewTables),
         by_night("upgrade/rollback", NewFormat),
         by_night("upgrade/setup-on-old-store", MigratesHalf),
+        by_night("upgrade/setup-on-old-store", AddsAColumnTwice),
         by_night("upgrade/graph-resumes", VersionsBeginAnew),
         by_night("upgrade/graph-resumes", OldAnswersStay),
         by_night("upgrade/first-read-waits-for-nobody", FirstReadMigrates),

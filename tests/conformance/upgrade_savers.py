@@ -5,6 +5,7 @@ The processes of releases import this module, and with it nothing that only test
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,19 @@ class SetsUpNoMore(Later):
 
     def setup(self) -> None:
         raise RuntimeError("is set up already")
+
+
+class AddsAColumnTwice(Later):
+    """It looks for a column, and adds it in another transaction."""
+
+    def setup(self) -> None:
+        with self.database.reading():
+            names = [row[1] for row in self.database.rows("PRAGMA table_info(writes)")]
+        if self.database.is_old and "at" not in names:
+            # Longer than three interpreters need to start, one after the other.
+            time.sleep(0.5)
+            with self.database.writing():
+                self.database.run("ALTER TABLE writes ADD COLUMN at TEXT")
 
 
 class RefusesWhatAnotherSerializerStored(Later):

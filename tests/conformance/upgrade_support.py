@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,11 @@ OF_A_FILE = """
 @target(name="kept", opening="from saver_at_hand import opened\nopened(path)")
 @contextmanager
 def kept(workspace: Any) -> Iterator[Any]:
-    """Both releases are opened by the text."""
-    yield None
+    """Both releases are opened by the text, and here the one that is on the path."""
+    found = find_spec("saver_at_hand")
+    assert found is not None
+    with runpy.run_path(str(found.origin))["opened"](workspace.path) as saver:
+        yield saver
 
 
 def release(folder: Path, saver: Any) -> str:

@@ -93,10 +93,11 @@ class SettingUp:
                 player.send("open", name="shared", **where(self.bench.opening, at))
                 player.send("set_up", name="shared")
                 player.send("close", name="shared")
-            for player in self.more:
-                raised = [*filter(None, (_refusal(player) for _ in range(3)))]
-                if raised:
-                    yield Trouble(how, raised[0])
+            # Read all answers before one is told: whoever asks for one alone would leave the
+            # others to the next trial.
+            raised = [[*filter(None, (_refusal(one) for _ in range(3)))] for one in self.more]
+        for each in filter(None, raised):
+            yield Trouble(how, each[0])
 
     def killed_at(self, place: int, wrote: Handover) -> Iterator[Trouble]:
         """Yield the flaws seen after a process was killed at one call of its driver."""
