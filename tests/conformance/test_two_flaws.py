@@ -6,9 +6,13 @@ By day the quickest pairs; the others by night.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.nights import by_night
 from tests.wrong_savers.registry import opener
@@ -28,6 +32,7 @@ from saverproof.mistakes import (
     values,
     what_is_removed,
     write_order,
+    write_places,
 )
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.targets.target import Target
@@ -82,6 +87,36 @@ def findings_of(broken: str, savers: tuple[Saver, ...], folder: Path) -> list[Fi
     )
     outcome = judged(plan, target_of(*savers))
     return [found for found in outcome.findings if found.contract == broken]
+
+
+class ListsWritesByCheckpointId(ReferenceSaver):
+    """Reads the writes of a page at once, and hands them out by the ids of checkpoints alone."""
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        with self.store.lock:
+            rows = self._page(config, filter, before, limit)
+            of = {(row.thread, row.id): row for row in rows}
+            materials = [self._material(row) for row in rows]
+        for row, blobs, writes in materials:
+            there = writes if of[row.thread, row.id] is row else []
+            yield self._listed(config, self._tuple(row, blobs, there))
+
+
+def test_two_flaws_of_another_familys_contract_leave_nothing_unsettled(tmp_path: Path) -> None:
+    """Both break an advice. No must may be in question because only one of them is understood."""
+    target = target_of(ListsWritesByCheckpointId, write_places.WritesWithoutNamespace)
+    facts = facts_from(EVERY_OPERATION)
+    outcome = judged(plan_of(target, "deletion", "sync", tmp_path, facts=facts), target)
+    assert not outcome.findings
+    assert not outcome.unsettled
+    assert {one.contract for one in outcome.handed} == {"isolation/same-id-in-namespaces"}
 
 
 def shows(found: Finding, saver: Saver, folder: Path) -> bool:

@@ -52,11 +52,13 @@ class Following(Showing):
 
     Once a flaw is found, runs are compared with a saver that has this flaw: any further difference
     is another flaw. ``further`` has violations of a contract for a second cause. ``handed`` has
-    violations of other families' contracts.
+    the first violation of each contract of other families, ``handed_further`` those for a second
+    cause.
     """
 
     further: list[Violation] = field(default_factory=list)
     handed: dict[str, Violation] = field(default_factory=dict)
+    handed_further: list[Violation] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     refuting: Refuting = field(default_factory=Refuting)
     in_vain: Counter[str] = field(default_factory=Counter)
@@ -78,9 +80,14 @@ class Following(Showing):
         ]
 
     @property
+    def all_handed(self) -> tuple[Violation, ...]:
+        """All violations of other families' contracts."""
+        return *self.handed.values(), *self.handed_further
+
+    @property
     def others(self) -> list[Violation]:
         """The violations of other families' contracts that programs show by themselves."""
-        handed = (v for v in self.handed.values() if not self._follows_from_the_rest(v))
+        handed = (v for v in self.all_handed if not self._follows_from_the_rest(v))
         known = map(self._as_known, handed)
         return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
 
@@ -150,7 +157,7 @@ class Following(Showing):
         return any(
             violation.program == run.program[: breach.position]
             and signature(violation.breach) == signature(breach)
-            for violation in (*self.found.values(), *self.further, *self.handed.values())
+            for violation in (*self.found.values(), *self.further, *self.all_handed)
         )
 
     def _not_taken_out(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
@@ -173,7 +180,7 @@ class Following(Showing):
         kind of steps is never taken out, by whichever need: without such steps other flaws
         disappear as well, which proves nothing.
         """
-        for violation in (*self.violations, *self.handed.values()):
+        for violation in (*self.violations, *self.all_handed):
             reduced = {need: need.without(program) for need in violation.needs}
             there = [need for need, without in reduced.items() if without != program]
             if all(need in there or violation.needs_instead(need, there) for need in reduced):
@@ -206,7 +213,7 @@ class Following(Showing):
         """The numbers of violations and of mistakes known so far. A look that finds something new
         raises them.
         """
-        return len(self.violations) + len(self.handed), len(self.diagnosis.found)
+        return len(self.violations) + len(self.all_handed), len(self.diagnosis.found)
 
     def _causes(self, contract: str) -> int:
         return sum(violation.contract == contract for violation in self.violations)
@@ -353,6 +360,7 @@ class Following(Showing):
         )
         if contract == WORKSPACES:
             self.handed.clear()
+            self.handed_further.clear()
         if mistake is None:
             self.diagnosis.memory.told.add(contract)
         if contract not in self.wanted:
@@ -372,12 +380,23 @@ class Following(Showing):
         """Keep a violation of another family's contract.
 
         It is not kept if its mistake breaks a further contract: then the violation may only follow
-        from that one, which the program does not show by itself.
+        from that one, which the program does not show by itself. One that no known mistake predicts
+        is kept beside another of its contract, unless they have the same cause: what it needs
+        explains differences that no mistake does.
         """
         contract, mistake = violation.contract, violation.mistake
         if mistake is not None and mistake.breaks != contract:
             return (mistake.breaks, contract)
-        self.handed.setdefault(contract, violation)
+        known = [v for v in self.all_handed if v.contract == contract]
+        unexplained = [v for v in known if v.mistake is None]
+        if not known:
+            self.handed[contract] = violation
+        elif (
+            mistake is None
+            and len(known) < MOST_CAUSES
+            and not any(has_cause_of(violation, other) for other in unexplained)
+        ):
+            self.handed_further.append(violation)
         return SHOWN
 
     def _show_mistake(self, mistake: Mistake) -> None:

@@ -128,11 +128,11 @@ class ProgramSearch(Following):
             for one in (*self.found.values(), *self.further)
             if not self._is_predicted(one)
         ]
-        self.handed = {
-            name: self._by_itself(one)
-            for name, one in self.handed.items()
-            if not self._is_predicted(one)
-        }
+        handed = [self._by_itself(one) for one in self.all_handed if not self._is_predicted(one)]
+        self.handed, self.handed_further = {}, []
+        for one in handed:
+            if self.handed.setdefault(one.contract, one) is not one:
+                self.handed_further.append(one)
         self.found, self.further = {}, []
         for one in told:
             if self.found.setdefault(one.contract, one) is not one:
