@@ -49,7 +49,7 @@ What there is
         ``io_calls``; ``unproxied_connections`` and ``unproxied_statements``, which no client-side
         fault can reach; ``plans(faults=None)``. ``io_to_fail(io_calls)`` are the I/O calls of them
         that are worth failing: of a long row of writes, some.
-    ArmedPlan, Report
+    ArmedPlan, InjectionReport
         Whether a plan fired; counts by fault and class, and ``never_fired``, each an error of a
         run.
     outside_view, write_locked, commit_elsewhere, open_transactions
@@ -75,7 +75,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from saverproof_faults.armed_plans import ArmedPlan, Report
+    from saverproof_faults.armed_plans import ArmedPlan, InjectionReport
     from saverproof_faults.cancel import Awaited, Ending, cancel_at, count_awaits
     from saverproof_faults.drain import Handoffs
     from saverproof_faults.drivers import ClassDriver, Driver
@@ -126,7 +126,7 @@ _HOMES = {
     "places": ("Call", "Places", "Statement", "io_to_fail"),
     "plan": ("Place", "Plan"),
     "drain": ("Handoffs",),
-    "armed_plans": ("Report", "ArmedPlan"),
+    "armed_plans": ("InjectionReport", "ArmedPlan"),
     "sqlite.outside_view": (
         "OutsideView",
         "TableView",
@@ -154,6 +154,7 @@ __all__ = [
     "Handoffs",
     "HookFailed",
     "InjectedFault",
+    "InjectionReport",
     "Injector",
     "Lasts",
     "Moment",
@@ -163,7 +164,6 @@ __all__ = [
     "Places",
     "Plan",
     "PlanError",
-    "Report",
     "Side",
     "Statement",
     "TableView",

@@ -57,7 +57,7 @@ class ArmedPlan:
 
 
 @dataclass
-class Report:
+class InjectionReport:
     """The plans of one injector, and what became of them.
 
     ``points`` counts the places that clean runs passed.

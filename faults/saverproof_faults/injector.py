@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Self
 
-from saverproof_faults.armed_plans import ArmedPlan, Report
+from saverproof_faults.armed_plans import ArmedPlan, InjectionReport
 from saverproof_faults.cancel import Awaited, Operation, cancel_at
 from saverproof_faults.drain import Handoffs
 from saverproof_faults.drivers import Driver
@@ -54,7 +54,7 @@ class Injector:
         self.watch = Watch()
         self.engine_unavailable = unavailable()
         self.io_unavailable = IoFaults.unavailable()
-        self.report = Report(engine_unavailable=self.engine_unavailable)
+        self.report = InjectionReport(engine_unavailable=self.engine_unavailable)
         self._drivers = tuple(drivers)
         self._interceptor = Interceptor(self._failed)
         self._handoffs = Handoffs()

@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from saverproof_faults.servers import (
-    Kept,
+    KeptServer,
     MariaDB,
     Postgres,
     Redis,
@@ -100,7 +100,7 @@ CLIENTS: dict[ServerKind, Callable[[str], Any]] = {
 
 
 @contextmanager
-def there(kind: ServerKind) -> Iterator[Kept]:
+def there(kind: ServerKind) -> Iterator[KeptServer]:
     """A server of this kind for the tests of a module."""
     try:
         with serving(kind) as kept:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from saverproof.errors import SaverproofError, TargetError, one_line
 from saverproof.process.scratch import in_memory
-from saverproof_faults.servers.keeper_client import Keeper, Kept, Need, announce, announced
+from saverproof_faults.servers.keeper_client import Keeper, KeptServer, Need, announce, announced
 from saverproof_faults.servers.server import ServerUnavailable
 
 OPTION = "--saver-dsn"
@@ -32,7 +32,7 @@ class Servers:
         self._stack = ExitStack()
         self._keepers: list[tuple[Need, Keeper]] = []
         self._lock = Lock()
-        self._before: dict[str, Kept] = {}
+        self._before: dict[str, KeptServer] = {}
 
     def __enter__(self) -> Self:
         self._before = announced()
@@ -41,7 +41,7 @@ class Servers:
     def __exit__(self, *exception: object) -> None:
         self.end()
 
-    def provide(self, need: Need, saver: str) -> Kept:
+    def provide(self, need: Need, saver: str) -> KeptServer:
         """Return the server for a need. Start it, or connect to it, at the first call.
 
         Raises:
@@ -108,7 +108,7 @@ def keepers_as_json() -> dict[str, Any]:
 
 def learn(keepers: dict[str, Any]) -> None:
     """Add the servers in the result of ``keepers_as_json`` to those that this process knows."""
-    announce({**announced(), **{key: Kept(**kept) for key, kept in keepers.items()}})
+    announce({**announced(), **{key: KeptServer(**kept) for key, kept in keepers.items()}})
 
 
 def _advice(need: Need, reason: str, source: str) -> str:

@@ -38,7 +38,7 @@ _TASKS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSteps:
     """What must be kept when a saver is opened again.
 
     Attributes:
@@ -60,8 +60,10 @@ class Kept:
         return (*self.stored, *_MUCH_WORK, Reopen(), *self.later, Reopen())
 
 
-def _kept(stored: Iterable[Step], later: Iterable[Step], *needs: str) -> Kept:
-    return Kept((*stored,), (*later,), frozenset({"durable", "delete_thread", "history", *needs}))
+def _kept(stored: Iterable[Step], later: Iterable[Step], *needs: str) -> KeptSteps:
+    return KeptSteps(
+        (*stored,), (*later,), frozenset({"durable", "delete_thread", "history", *needs})
+    )
 
 
 def _reads(*threads: str) -> Iterator[Step]:
@@ -136,7 +138,7 @@ SET_UP_AGAIN: Program = (
     *(Reopen(), SetUp()),
 )
 """A store that is set up again: by the saver that filled it, and by one that has just opened it."""
-KEPT: Mapping[str, Kept] = {
+KEPT: Mapping[str, KeptSteps] = {
     "what is stored": _kept(
         (*_stored(), *_tasks(), *_refilled()),
         (

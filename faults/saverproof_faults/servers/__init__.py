@@ -18,7 +18,7 @@ Nothing of it is left afterwards, not even when the process that started it is k
 
 from saverproof_faults.servers.keeper_client import (
     Keeper,
-    Kept,
+    KeptServer,
     Need,
     dsn_for,
     place,
@@ -51,7 +51,7 @@ __all__ = [
     "AppendSync",
     "Direction",
     "Keeper",
-    "Kept",
+    "KeptServer",
     "Lease",
     "MariaDB",
     "MariaDbServer",

@@ -59,7 +59,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptServer:
     """A server that a keeper looks after."""
 
     address: str
@@ -120,7 +120,7 @@ class Keeper:
     def __exit__(self, *exc_info: object) -> None:
         self._end()
 
-    def _begun(self) -> Kept:
+    def _begun(self) -> KeptServer:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         # The order may hold a password: everybody can read a command line, but not this pipe.
@@ -132,7 +132,7 @@ class Keeper:
         if not answer:
             _, said = self._process.communicate()
             raise ServerUnavailable(f"its keeper died: {(said.strip().splitlines() or ['?'])[-1]}")
-        return Kept(**answer)
+        return KeptServer(**answer)
 
     def _end(self) -> None:
         try:
@@ -147,19 +147,19 @@ class Keeper:
             self.left = tuple(json.loads(line).get("left", ()))
 
 
-def announced() -> dict[str, Kept]:
+def announced() -> dict[str, KeptServer]:
     """Return the keepers that this process was told of, by the key of the need."""
     found = json.loads(os.environ.get(KEEPERS, "{}"))
-    return {key: Kept(**kept) for key, kept in found.items()}
+    return {key: KeptServer(**kept) for key, kept in found.items()}
 
 
-def announce(keepers: Mapping[str, Kept]) -> None:
+def announce(keepers: Mapping[str, KeptServer]) -> None:
     """Tell this process, and those that it starts from now on, where these keepers listen."""
     os.environ[KEEPERS] = json.dumps({key: asdict(kept) for key, kept in keepers.items()})
 
 
 @contextmanager
-def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[Kept]:
+def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[KeptServer]:
     """Yield the run's server, or a server for this block and the processes started in it.
 
     The block's server is the one at the DSN in the kind's environment variable, or a private one.
@@ -181,7 +181,7 @@ def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[Kept]:
 @contextmanager
 def serving_apart(
     kind: ServerKind, scratch: Path | None = None, *, proxied: bool = False
-) -> Iterator[Kept]:
+) -> Iterator[KeptServer]:
     """Yield another private server for a block and the processes started in it.
 
     Call it within ``serving``.
@@ -203,7 +203,7 @@ def serving_apart(
 @contextmanager
 def _announced(
     need: Need, dsn: str | None, scratch: Path | None, *, proxied: bool = False
-) -> Iterator[Kept]:
+) -> Iterator[KeptServer]:
     before = announced()
     with Keeper(need, dsn, scratch, proxied=proxied) as keeper:
         announce({**before, need.key: keeper.kept})
