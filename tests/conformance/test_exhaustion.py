@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from tests.conformance.test_resources import FLAT, judged
+from tests.conformance.resources_savers import FLAT
+from tests.conformance.test_resources import judged
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import opener
 

@@ -5,29 +5,27 @@ By day of what most kinds of work and of things leave; the rest, and other right
 
 from __future__ import annotations
 
-import ctypes
 import re
-import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.conformance import resources_savers
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
+from tests.conformance.resources_savers import FLAT, LEAKING, UNKNOWN, NamedLock
 from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.nights import by_night, through_the_day
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
-from tests.wrong_savers import WRONG, WrongSaver, opener
-from tests.wrong_savers.resources import LIBRARY, OpeningStartsThread
+from tests.wrong_savers import WrongSaver
+from tests.wrong_savers.resources import OpeningStartsThread
 
-from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.laws import law_of
@@ -58,112 +56,10 @@ from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef
 from saverproof.scripts.opening import opening_of
 
-FLAT = "resources/flat"
-UNKNOWN = "resources/unknown-threads"
-LEAKING = [wrong for wrong in WRONG if wrong.breaks in (FLAT, UNKNOWN)]
 SQLITE = "saverproof_savers.targets:sqlite"
 MEMORY = "saverproof_savers.targets:memory"
 OFFICIAL = "saverproof_savers.targets:langgraph_sqlite"
 OFFICIAL_ASYNC = "saverproof_savers.targets:langgraph_sqlite_async"
-
-
-class Remembering(SqliteReference):
-    """Keeps a hundred checkpoints at most."""
-
-    most = 100
-
-    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        answer = super().put(config, checkpoint, metadata, new_versions)
-        kept = self.__dict__.setdefault("kept", [])
-        kept.append(dict(checkpoint))
-        del kept[: -self.most]
-        return answer
-
-
-class RememberingMany(Remembering):
-    """Keeps so many that they are not all there after 640 times."""
-
-    most = 1_024
-
-
-class LocksWhileHeld(SqliteReference):
-    """Has a lock for each thread, as long as somebody holds it."""
-
-    def get_tuple(self, config: Any) -> Any:
-        locks = self.__dict__.setdefault("locks", weakref.WeakValueDictionary())
-        with locks.setdefault(config["configurable"]["thread_id"], NamedLock()).lock:
-            return super().get_tuple(config)
-
-
-class NamedLock:
-    """A lock that may be referred to weakly."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-
-class FileForEachThread(SqliteReference):
-    """Keeps a file for each thread until that is deleted, even if nothing is left of its runs."""
-
-    def put(self, config: Any, *arguments: Any) -> Any:
-        self.file_of(config["configurable"]["thread_id"]).touch()
-        return super().put(config, *arguments)
-
-    def delete_thread(self, thread_id: str) -> None:
-        super().delete_thread(thread_id)
-        self.file_of(thread_id).unlink(missing_ok=True)
-
-    def file_of(self, thread: str) -> Path:
-        return self.database.path.with_name(f"{thread}.lock")
-
-
-class EndingLate(SqliteReference):
-    """Each read starts a thread that Python does not know, and that ends when it has had nothing to
-    do for a second.
-    """
-
-    def get_tuple(self, config: Any) -> Any:
-        thread = ctypes.c_ulong()
-        a_second = ctypes.c_void_p(1)
-        LIBRARY.pthread_create(ctypes.byref(thread), None, LIBRARY.sleep, a_second)
-        LIBRARY.pthread_detach(thread)
-        return super().get_tuple(config)
-
-
-class FillsItsPool(EndingLate):
-    """Has a pool of threads as well, which its first reads fill."""
-
-    def get_tuple(self, config: Any) -> Any:
-        pool, end = self.__dict__.setdefault("pool", ([], threading.Event()))
-        if len(pool) < 120:
-            pool.append(threading.Thread(target=end.wait, daemon=True))
-            pool[-1].start()
-        return super().get_tuple(config)
-
-    def close(self) -> None:
-        pool, end = self.__dict__.pop("pool", ([], threading.Event()))
-        end.set()
-        for thread in pool:
-            thread.join()
-        super().close()
-
-
-class Raising(SqliteReference):
-    def get_tuple(self, config: Any) -> Any:
-        raise RuntimeError("out of order")
-
-
-SAVERS = SimpleNamespace(
-    **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
-    plain=target(name="plain")(opener(SqliteReference)),
-    locks_while_they_are_held=target(name="locks-while-held")(opener(LocksWhileHeld)),
-    remembering=target(name="remembering")(opener(Remembering)),
-    remembering_many=target(name="remembering-many")(opener(RememberingMany)),
-    file_for_each_thread=target(name="file-for-each-thread")(opener(FileForEachThread)),
-    ending_late=target(name="ending-late")(opener(EndingLate)),
-    fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
-    raising=target(name="raising")(opener(Raising)),
-)
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +74,7 @@ def no_threads_left() -> Iterator[None]:
 
 
 def here(name: str) -> str:
-    return f"{__name__}:SAVERS.{name.replace('-', '_')}"
+    return f"{resources_savers.__name__}:SAVERS.{name.replace('-', '_')}"
 
 
 def plan_for(where: str, folder: Path, api: str = "sync", **more: Any) -> tuple[ItemPlan, Any]:
@@ -374,7 +270,6 @@ def test_a_pool_that_fills_does_not_end_the_waiting_for_idle_threads(
     assert judged(here("fills-its-pool"), tmp_path).findings == ()
 
 
-@pytest.mark.nightly
 @pytest.mark.nightly
 def test_a_script_waits_for_threads_that_end(tmp_path: Path) -> None:
     empty = holdings.HeldContents(*(Counter[str]() for _ in range(6)))
