@@ -48,6 +48,7 @@ _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
         stores.Rounds: "thread that was put and deleted",
         stores.RoundsOfRuns: "run that was put and deleted",
         stores.RoundsOfPruning: "time that the thread was pruned",
+        stores.RoundsOfRetries: "thread that was put twice and deleted",
         stores.RoundsWhileOpen: "thread that was put and deleted",
         stores.Agent: "byte of a channel that does not change in 32 steps",
         stores.Chat: "byte that is new in a chat",
@@ -186,7 +187,8 @@ would take 32.
 """
 _A_REST = 16_384.0
 """The bytes for each round from which a store keeps too much of removed data. In a round, eight
-times as many bytes are written and removed. Files grow in steps, so some of them may stay.
+times as many bytes are written and removed, and four times as many of what is put twice, or of
+what an answer given anew replaces. Files grow in steps, so some of them may stay.
 """
 _NOT_FOLDED = 65_536.0
 """The bytes for each round from which files grow while a saver is open. In a round, four times as
@@ -240,6 +242,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(cost.BYTES_PER_STEP.id, stores.Chat, stores.kept, allowed=_KEPT, tolerated=_TWICE),
     Question(cost.BYTES_PER_STEP.id, stores.DeltaChat, stores.kept, allowed=_KEPT_FOR_EACH),
     _given_back(stores.Rounds, "delete_thread"),
+    _given_back(stores.RoundsOfRetries, "delete_thread"),
     _given_back(stores.RoundsOfRuns, "delete_for_runs"),
     _given_back(stores.RoundsOfPruning, "prune"),
     Question(

@@ -187,6 +187,29 @@ class RoundsOfPruning(Rounds):
         self.saver.prune([chain.thread], strategy="keep_latest")
 
 
+class RoundsOfRetries(Rounds):
+    """Checkpoints come and go, in ever more rounds, and each is put twice: as after an answer that
+    was lost.
+    """
+
+    def filled(self) -> Chain:
+        """Return a chain of 16 checkpoints, each with a value of 4 KiB of its own, and with an
+        answer to an interrupt that was given anew.
+        """
+        chain = self.begun()
+        for number in range(16):
+            content = random.Random(16 * self.rounds + number).randbytes(2_048).hex()
+            arguments = chain.arguments(document=content)
+            chain.configs.append(self.saver.put(*arguments))
+            self.saver.put(*arguments)
+            for answer in ("no", "yes"):
+                resume = [("__resume__", f"{answer}: {content}")]
+                self.saver.put_writes(
+                    chain.configs[-1], resume, "0dd5a9b1-5a1c-5e0f-9b2d-000000000000"
+                )
+        return chain
+
+
 class RoundsWhileOpen(Rounds):
     """Checkpoints come and go, in ever more rounds, and the saver is never closed."""
 
