@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.conformance.selftest_support import EVERY_FAMILY
-from tests.conformance.upgrade_savers import Refusing, SetsUpNoMore
+from tests.conformance.upgrade_savers import (
+    ForgetsAndAddsTwice,
+    ForgetsAndMigrates,
+    ForgetsAndMigratesHalf,
+    ForgetsAndRefuses,
+    Refusing,
+    SetsUpNoMore,
+)
 from tests.conformance.upgrade_support import kept, release
 from tests.nights import by_night, through_the_day
 from tests.reference.sqlite import SqliteReference
@@ -36,6 +43,8 @@ from saverproof.savers.releases.installed import Release, cache_folder, folder_n
 PROGRAMS = (TWO_WRITES, LATE_WRITES, EARLY_WRITES)
 JUDGED_BY_ALL = {"old-metadata-forgotten"}
 """The wrong saver that is judged by all contracts by day as well."""
+ALSO = {"upgrade/first-read-waits-for-nobody"}
+"""What migrations in the midst of opening break as well."""
 WRONG_AFTER_UPDATES = [wrong for wrong in WRONG if wrong.breaks.startswith("upgrade/")]
 Installs = Callable[..., "Releases"]
 
@@ -97,6 +106,27 @@ def test_what_an_update_breaks_is_blamed_on_one_contract(
     found = next(found for found in outcome.findings if found.contract == wrong.breaks)
     assert "1.0" in found.summary
     assert found.program["version"] == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("saver", "other"),
+    [
+        (ForgetsAndRefuses, "upgrade/writes-on-old-data"),
+        by_night(ForgetsAndMigrates, "upgrade/first-read-waits-for-nobody"),
+        by_night(ForgetsAndMigratesHalf, "upgrade/setup-on-old-store"),
+        by_night(ForgetsAndAddsTwice, "upgrade/setup-on-old-store"),
+    ],
+)
+def test_what_comes_on_top_of_another_breach_is_told(
+    saver: Any, other: str, releases: Installs
+) -> None:
+    outcome = releases(saver).judged()
+    told = {found.contract for found in outcome.findings}
+    assert {READS_OLD_DATA.id, other} <= told
+    assert told <= {READS_OLD_DATA.id, other, *ALSO}
+    assert not outcome.checked.keys() & {READS_OLD_DATA.id, "upgrade/graph-resumes"} - told
+    (read,) = (found for found in outcome.findings if found.contract == READS_OLD_DATA.id)
+    assert "metadata" in read.summary
 
 
 @pytest.mark.parametrize("right", [by_night(SqliteReference), Later])

@@ -9,10 +9,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from tests.reference.sqlite import SqliteReference
-from tests.wrong_savers.upgrades import CipherOfToday, Later, UndecodableIsNone
+from tests.wrong_savers.upgrades import (
+    CipherOfToday,
+    ColumnOfNewTables,
+    FirstReadMigrates,
+    Later,
+    MigratesHalf,
+    OldMetadataForgotten,
+    UndecodableIsNone,
+)
 
 from saverproof.mistakes.reference.store import Blob
 
@@ -42,6 +50,32 @@ class AddsAColumnTwice(Later):
             time.sleep(0.5)
             with self.database.writing():
                 self.database.run("ALTER TABLE writes ADD COLUMN at TEXT")
+
+
+class ForgetsAndRefuses(OldMetadataForgotten, ColumnOfNewTables):
+    """It loses the metadata of an old store, and takes no checkpoint into it."""
+
+
+class ForgetsAndMigrates(FirstReadMigrates):
+    """It loses the metadata of an old store, and waits for writers before it reads one."""
+
+    was_old = False
+
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        self.was_old |= self.database.is_old
+        return super().get_tuple(config)
+
+    def _tuple(self, row: Any, blobs: Any, writes: list[Any]) -> CheckpointTuple:
+        found = super()._tuple(row, blobs, writes)
+        return found._replace(metadata={}) if self.was_old else found
+
+
+class ForgetsAndMigratesHalf(OldMetadataForgotten, MigratesHalf):
+    """It loses the metadata of an old store, and all writes if it dies at the wrong moment."""
+
+
+class ForgetsAndAddsTwice(OldMetadataForgotten, AddsAColumnTwice):
+    """It loses the metadata of an old store, and sets it up without a lock."""
 
 
 class RefusesWhatAnotherSerializerStored(Later):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from saverproof.contracts.tables import upgrade
@@ -21,6 +22,7 @@ from saverproof.families.upgrade.trials import (
     Odd,
     ReleaseBench,
     Which,
+    is_refusal,
 )
 from saverproof.programs.shrinking import shrink
 from saverproof.programs.steps.definitions import Program
@@ -69,6 +71,45 @@ def compared(bench: ReleaseBench, handover: Handover, alone: Alone) -> ComparedF
     return ComparedFacts(facts, tuple(odd for odd in found if odd not in others), len(others))
 
 
+def compared_beside(
+    bench: ReleaseBench, handover: Handover, alone: Alone, others: Sequence[Handover]
+) -> ComparedFacts:
+    """Do the same, but leave out the facts of which one of the other handovers shows the same, and
+    programs of which a step is refused there.
+    """
+    seen = compared(bench, handover, alone)
+    if not seen.odd:
+        return seen
+    beside = [odd for other in others for odd in compared(bench, other, alone).odd]
+    known = {_key(odd) for odd in beside}
+    refused = {repr(odd.program) for odd in beside if is_refusal(odd.fact)}
+    news = tuple(
+        odd for odd in seen.odd if _key(odd) not in known and repr(odd.program) not in refused
+    )
+    return replace(seen, facts=seen.facts - len(seen.odd) + len(news), odd=news)
+
+
+def _key(odd: Odd) -> tuple[str, str, str]:
+    """Return what is the same for a fact that two handovers show alike."""
+    # A store that cannot be opened shows that with any program.
+    program = "" if odd.fact == _OPENING else repr(odd.program)
+    return program, odd.fact, odd.observed
+
+
+def other_kinds(shown: Odd, found: Sequence[Odd]) -> list[Odd]:
+    """Return the first fact of each further kind: values, metadata, parents, order and so on."""
+    first: dict[str, Odd] = {}
+    for odd in (shown, *found):
+        first.setdefault(_kind_of(odd.fact), odd)
+    return [*first.values()][1:]
+
+
+def _kind_of(fact: str) -> str:
+    """Return what a fact is about, without names, ids and numbers."""
+    about = fact.rpartition(" (")[0] or fact
+    return re.sub(r"'[^']*'|\S*\d\S*", "", about.rpartition(": ")[2]).strip()
+
+
 def _of_langgraph(bench: ReleaseBench, handover: Handover, found: Sequence[Odd]) -> list[Odd]:
     """Return those odd facts that are odd with the plain saver, too."""
     if bench.plain is None or not found:
@@ -85,8 +126,11 @@ def not_opened(alone: Alone, refusal: ReleaseRaised, reader: Which) -> ComparedF
     return ComparedFacts(0, (Odd(program, _OPENING, ("an open store",), str(refusal), reader),))
 
 
-def shortened(bench: ReleaseBench, handover: Handover, found: Sequence[Odd]) -> Odd:
-    """Return the first odd fact, with the shortest program found that shows one.
+def shortened(
+    bench: ReleaseBench, handover: Handover, found: Sequence[Odd], others: Sequence[Handover] = ()
+) -> Odd:
+    """Return the first odd fact, with the shortest program found that shows one, and that the other
+    handovers do not show.
 
     The fact stays a finding even if a release ends, or cannot open a store, while a shorter program
     is tried.
@@ -95,7 +139,7 @@ def shortened(bench: ReleaseBench, handover: Handover, found: Sequence[Odd]) -> 
 
     def attempt(candidate: Program) -> Program | None:
         nonlocal shortest
-        odd = compared(bench, handover, Alone.of(bench, [candidate])).odd
+        odd = compared_beside(bench, handover, Alone.of(bench, [candidate]), others).odd
         if not odd:
             return None
         shortest = odd[0]

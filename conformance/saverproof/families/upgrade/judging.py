@@ -18,7 +18,8 @@ from saverproof.families.upgrade.graph_scripting import graph_reproducer
 from saverproof.families.upgrade.handovers import (
     HANDOVERS,
     ComparedFacts,
-    compared,
+    compared_beside,
+    other_kinds,
     shortened,
 )
 from saverproof.families.upgrade.openings import NO_OPENING, plain_opening, store_opening
@@ -48,7 +49,6 @@ from saverproof.savers.targets.target import Target
 
 _BEHIND: Mapping[str, tuple[str, ...]] = {
     upgrade.WRITES_ON_OLD_DATA.id: (upgrade.READS_OLD_DATA.id,),
-    upgrade.FIRST_READ_WAITS_FOR_NOBODY.id: (upgrade.READS_OLD_DATA.id,),
     upgrade.SETUP_ON_OLD_STORE.id: (upgrade.READS_OLD_DATA.id,),
     upgrade.GRAPH_RESUMES.id: (upgrade.READS_OLD_DATA.id, upgrade.WRITES_ON_OLD_DATA.id),
     upgrade.ROLLBACK.id: (upgrade.WRITES_ON_OLD_DATA.id,),
@@ -58,8 +58,8 @@ _BEHIND: Mapping[str, tuple[str, ...]] = {
         upgrade.ROLLBACK.id,
     ),
 }
-"""For each contract, other contracts that break it: if one of these is broken, a breach of the
-contract says nothing new.
+"""For each contract, other contracts whose breach shows in what it asks. If one of these is broken,
+only what comes on top of that breach is told, and without it the contract is not held.
 """
 FIRST_READ = upgrade.FIRST_READ_WAITS_FOR_NOBODY.id
 SET_UP = upgrade.SETUP_ON_OLD_STORE.id
@@ -149,27 +149,33 @@ class UpgradeJudging:
             self._tell_refused(pair, alone)
             if not alone.programs:
                 raise NotToBeSeen(REFUSED.format(alone.refusal))
+            left = self._left_with(release)
             for name in HANDOVERS:
-                if self._is_to_be_judged(name, pair):
+                if name in left:
                     self._hand_over(pair, bench, name, alone)
-            if self._is_to_be_judged(FIRST_READ, pair):
+            if FIRST_READ in left:
                 self._read_first(pair, bench)
-            if self._is_to_be_judged(SET_UP, pair):
+            if SET_UP in left:
                 self._set_up(pair, bench)
-            if self._is_to_be_judged(GRAPH_RESUMES, pair):
+            if GRAPH_RESUMES in left and not self._gives_up(GRAPH_RESUMES, pair):
                 self._resume_graphs(pair, bench)
-            if self._is_to_be_judged(STRICT_MSGPACK, pair):
+            if STRICT_MSGPACK in left:
                 self._read_strictly(pair, bench)
-            if self._is_to_be_judged(SETTINGS, pair):
+            if SETTINGS in left:
                 self._change_settings(pair, bench)
             self.tally.operations += sum(player.calls for player in bench.players.values())
 
-    def _is_to_be_judged(self, name: str, pair: TwoReleases) -> bool:
-        behind = next((one for one in _BEHIND.get(name, ()) if one in self._broken), None)
-        is_left = name in self._left_with(pair.release)
-        if is_left and behind is not None:
-            self.tally.give_up(name, f"a store of {pair.old}", behind)
-        return is_left and behind is None
+    def _broken_behind(self, name: str) -> tuple[str, ...]:
+        return tuple(one for one in _BEHIND.get(name, ()) if one in self._broken)
+
+    def _gives_up(self, name: str, pair: TwoReleases) -> bool:
+        """Return whether a contract cannot be held, because another one is broken that shows in it.
+        The tally is told so.
+        """
+        behind = self._broken_behind(name)
+        if behind:
+            self.tally.give_up(name, f"a store of {pair.old}", *behind)
+        return bool(behind)
 
     def _tell_refused(self, pair: TwoReleases, alone: Alone) -> None:
         if refused := len(self.programs) - len(alone.programs):
@@ -177,15 +183,20 @@ class UpgradeJudging:
             self.tally.note(f"{of} left out: {pair.old} or {pair.new} alone refuses a step of them")
 
     def _hand_over(self, pair: TwoReleases, bench: ReleaseBench, name: str, alone: Alone) -> None:
-        seen = compared(bench, HANDOVERS[name], alone)
-        self.tally.agreed(name, seen.facts)
+        others = [HANDOVERS[one] for one in self._broken_behind(name)]
+        seen = compared_beside(bench, HANDOVERS[name], alone, others)
+        if seen.odd or not self._gives_up(name, pair):
+            self.tally.agreed(name, seen.facts)
         self.tally.beat()
         if seen.of_langgraph:
             self._leave_to_langgraph(pair, name, seen)
         if seen.odd:
-            shown = shortened(bench, HANDOVERS[name], seen.odd)
+            shown = shortened(bench, HANDOVERS[name], seen.odd, others)
             script = reproducer(self.target, pair.release, name, shown, self.plan.api)
             self._found(name, replace(finding(self.plan, pair, name, shown), reproducer=script))
+            for odd in other_kinds(shown, seen.odd):
+                more = finding(self.plan, pair, name, odd)
+                self.tally.note(f"{name}, too: {more.summary}: {more.observed}")
 
     def _leave_to_langgraph(self, pair: TwoReleases, name: str, seen: ComparedFacts) -> None:
         """Report facts that LangGraph itself shows differently, whatever the saver does. The
@@ -221,11 +232,14 @@ class UpgradeJudging:
             more = processes(stack, pair.new, self.plan.api)
             trials = SettingUp(bench, more, alone, self.plan.profile)
             try:
+                if self._broken_behind(SET_UP):
+                    trials.set_up_undisturbed()
                 trouble = trials.trouble()
             except NotToBeSeen as why:
                 self.tally.not_exercised([SET_UP], str(why))
                 return
-        self.tally.agreed(SET_UP, trials.tried)
+        if trouble or not self._gives_up(SET_UP, pair):
+            self.tally.agreed(SET_UP, trials.tried)
         if trouble is not None:
             script = set_up_reproducer(self.target, pair.release, trouble, self.plan.api)
             found = set_up_finding(self.plan, pair, trouble)

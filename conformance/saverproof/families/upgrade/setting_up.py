@@ -11,9 +11,12 @@ from saverproof.families.upgrade.release_process import ReleaseProcess, ReleaseR
 from saverproof.families.upgrade.trials import (
     ALL_NEW,
     ALL_OLD,
+    NOTHING,
     Alone,
     Handover,
+    Odd,
     Playing,
+    ProgramFacts,
     ReleaseBench,
     Which,
 )
@@ -27,6 +30,7 @@ ROUNDS = {"quick": 2, "default": 5, "deep": 40}
 """How often several processes set a store up at once: which one comes first is left to chance."""
 MOST_KILLS = {"quick": 6, "default": 24, "deep": 400}
 _TO_THE_END = 1 << 30
+LOST_ANYWAY = "an old store cannot be set up by one process, with nothing else going on: {}"
 OWN_TROUBLE = "a store of the release's own is not set up without trouble, too: {}: {}"
 NO_CALLS = "no call of a driver was seen while a store was set up, so that no process was killed"
 
@@ -54,8 +58,24 @@ class SettingUp:
     more: Sequence[ReleaseProcess]
     alone: Alone
     profile: str
+    undisturbed: Sequence[ProgramFacts] = ()
+    """What an old store shows that was set up without any trouble, if that is not as it should be.
+    """
     tried: int = 0
     kills: int = 0
+
+    def set_up_undisturbed(self) -> None:
+        """Learn what is lost anyway when an old store is set up.
+
+        Raises:
+            NotToBeSeen: it cannot be set up at all.
+        """
+        with self.bench.store() as at:
+            playing = self.bench.play(ALL_OLD, PROGRAMS, at)
+            try:
+                self.undisturbed = self._set_up_and_read(playing, at)
+            except ReleaseRaised as refusal:
+                raise NotToBeSeen(LOST_ANYWAY.format(refusal)) from refusal
 
     def trouble(self) -> Trouble | None:
         """Return the first flaw seen with stores of the old release.
@@ -113,7 +133,15 @@ class SettingUp:
                 yield Trouble(how, str(refusal), place)
                 return
         for odd in self.alone.odd(Which.NEW, shown):
-            yield Trouble(how, f"{odd.fact}: {odd.observed}", place)
+            if not self._is_lost_anyway(odd):
+                yield Trouble(how, f"{odd.fact}: {odd.observed}", place)
+
+    def _is_lost_anyway(self, odd: Odd) -> bool:
+        of_programs = zip(self.alone.programs, self.undisturbed, strict=False)
+        return any(
+            program == odd.program and shown.get(odd.fact, NOTHING) == odd.observed
+            for program, shown in of_programs
+        )
 
     def _die(self, at: Workspace, place: int) -> int:
         count: int = self.more[0].ask("die", place=place, **where(self.bench.opening, at))

@@ -117,6 +117,8 @@ class StrictReading:
         return StrictReads(1, OtherwiseRead(written, "stored", fact, _STORED, trouble))
 
     def _looked(self, written: str, playing: Playing, at: Workspace) -> StrictReads:
+        # A store of an older release may show more, or less, once it has been opened.
+        _shown(self.usual, playing, at)
         control, said = _shown(self.usual, playing, at)
         ways = {"read": (), "read through `with_allowlist` of its class": _CLASSES}
         plain: Sequence[str] = ()

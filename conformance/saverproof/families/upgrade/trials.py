@@ -265,4 +265,9 @@ class Alone:
 
 def refusal_of(shown: ProgramFacts) -> str:
     """Return the error of the first step that raised; "" if none did."""
-    return next((text for name, text in shown.items() if name.startswith(_RAISES)), "")
+    return next((text for name, text in shown.items() if is_refusal(name)), "")
+
+
+def is_refusal(fact: str) -> bool:
+    """Return whether this is the name of the fact that a step raised."""
+    return fact.startswith(_RAISES)
