@@ -57,7 +57,6 @@ class TiesAtPagesLost(ReferenceSaver):
 @mistake(
     "filter/equality",
     "the filter is for the database's page of a hundred; a thin one is last",
-    heavy=True,
 )
 class StopsAtAThinPage(ReferenceSaver):
     def _filtered(self, rows: Rows, filter: dict[str, Any] | None) -> Rows:

@@ -280,6 +280,18 @@ BESIDE_A_HISTORY: tuple[Program, ...] = (
 )
 """Writes on the oldest checkpoint of a history that is longer than a page."""
 
+_OF_ANN = {"source": "loop", "step": 1, "user": "ann"}
+FITS_BEHIND_A_HISTORY: tuple[Program, ...] = (
+    (
+        replace(checkpoint(THREAD, 1), metadata=_OF_ANN),
+        PutHistory(THREAD, "", 2, 104),
+        ListTuples(THREAD, "", filter={"user": "ann"}),
+        ListTuples(THREAD, "", filter={"user": "ann"}, limit=1),
+        ListTuples(None, filter={"user": "ann"}),
+    ),
+)
+"""A filter that nothing fits but the oldest checkpoint of a history that is longer than a page."""
+
 _LONG_PATH = "~__pregel_push, ~__pregel_push, ~__pregel_pull, agent, 0000000001, {:010}"
 LONG_PATHS: tuple[Program, ...] = (
     (

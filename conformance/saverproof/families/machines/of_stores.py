@@ -32,6 +32,7 @@ from saverproof.programs.approvals import ANSWERED_AND_KEPT
 from saverproof.programs.by_either import BY_EITHER
 from saverproof.programs.directed import (
     FILTERS,
+    FITS_BEHIND_A_HISTORY,
     HOSTILE_THREADS,
     JOINED,
     NAMESPACES,
@@ -176,7 +177,10 @@ class FilterMachine(SaverMachine):
 
     enforces = filtering.TABLE.contracts
     themes = _filter_()
-    examples = (*FILTER_VALUES_ALIKE, HOLDING, STRUCTURED_ALIKE, questions(limit=None))
+    examples = (
+        *(*FILTER_VALUES_ALIKE, HOLDING, STRUCTURED_ALIKE, questions(limit=None)),
+        *FITS_BEHIND_A_HISTORY,
+    )
 
 
 def _deletion() -> tuple[Theme, ...]:
