@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Hashable
+from contextlib import suppress
 from time import sleep
 from typing import Any, Self
 
@@ -127,7 +128,9 @@ class Connected(ReferenceSaver):
 @mistake("lifecycle/shallow-clone", "__del__ closes the connection that the clone shares")
 class DroppedCloneCloses(Connected):
     def __del__(self) -> None:
-        self.close()
+        # Python only prints what is raised here, as where another mistake is one of closing.
+        with suppress(Exception):
+            self.close()
 
 
 @mistake(
