@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
+from tests.conformance.replay_targets import ref_to
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract
+from saverproof.contracts.tables import isolation
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import LARGE, FunctionalJudging
 from saverproof.families.items import ItemPlan, Outcome
@@ -67,6 +70,16 @@ def target_of(wrong: WrongSaver) -> Target:
     return Target(name="wrong", open=wrong.make, drop=wrong.drop)
 
 
+def as_probed(wrong: WrongSaver) -> Target:
+    """A wrong saver as a target, with what the probe finds of its workspaces.
+
+    In a store that is taken for a new one each time, every program would show all before it.
+    """
+    if wrong.breaks != isolation.WORKSPACES.id:
+        return target_of(wrong)
+    return replace(target_of(wrong), ref=replace(ref_to(wrong.name), shares_store=True))
+
+
 def api_of(wrong: WrongSaver, family: str) -> str:
     """The API through which to judge a family of a wrong saver."""
     if family == "parity":
@@ -98,7 +111,7 @@ def blamed(outcome: Outcome) -> set[str]:
 
 def blamed_everywhere(wrong: WrongSaver, folder: Path) -> set[str]:
     """The contracts of every functional family that a wrong saver is blamed for."""
-    target = target_of(wrong)
+    target = as_probed(wrong)
     found: set[str] = set()
     for family in FUNCTIONAL_FAMILIES:
         api = api_of(wrong, family)

@@ -242,14 +242,33 @@ class RootCalledDefault(NamespacesAs):
 # -- workspaces ---------------------------------------------------------------------------
 
 
-@mistake("isolation/workspaces", "one store for the whole process")
+@mistake(
+    "isolation/workspaces",
+    "one store for the whole process",
+    # It reads the metadata of all threads, and what another workspace serialized in its own way.
+    also={
+        "deletion/runs",
+        "lifecycle/any-first-operation",
+        "lifecycle/any-first-operation-before-setup",
+    },
+)
 class OneStoreForAll(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
         return cls(ReferenceStore.at(Path("everywhere")))
 
 
-@mistake("isolation/workspaces", "a cache of the module is keyed by thread, not by database")
+@mistake(
+    "isolation/workspaces",
+    "a cache of the module is keyed by thread, not by database",
+    # Asked for by its id, what was removed is still in the cache.
+    also={
+        "deletion/prune-drops-older",
+        "deletion/prune-latest",
+        "deletion/runs",
+        "deletion/thread-all",
+    },
+)
 class CacheAcrossWorkspaces(ReferenceSaver):
     _rows_of_all: ClassVar[dict[tuple[str, str, str], CheckpointRow]] = {}
 
