@@ -140,6 +140,16 @@ class SetupEmptiesWrites(ReferenceSaver):
             shelf.writes.clear()
 
 
+@mistake(
+    "lifecycle/setup-idempotent", "writes without a checkpoint are swept away at set-up", also=AGAIN
+)
+class SetupSweepsEarlyWrites(ReferenceSaver):
+    def setup(self) -> None:
+        for shelf in self.store.shelves.values():
+            for id in shelf.writes.keys() - shelf.checkpoints.keys():
+                del shelf.writes[id]
+
+
 @mistake("lifecycle/setup-idempotent", "CREATE TABLE without IF NOT EXISTS", also={*AGAIN, *FIRST})
 class SetupTwiceRaises(ReferenceSaver):
     def setup(self) -> None:

@@ -117,7 +117,9 @@ def reopened(p: Probe) -> Any:
 @scene("lifecycle/setup-idempotent")
 def set_up_again(p: Probe) -> Any:
     two_threads(p)
+    p.write(9, [("early", 1)])
     answers = [p.attempt(p.saver.setup), p.attempt(p.saver.setup)]
+    p.put(9)
     return answers, p.attempt(p.reopen), everything(p, "a")
 
 

@@ -132,6 +132,11 @@ def _played(*kinds: type[Scene], facts: frozenset[str] = frozenset()) -> Feature
 
 REFUSED = frozenset({"raised", "unreadable"})
 _UNREADABLE = frozenset({facts.UNREADABLE.name})
+COMPLETE = pending_writes.COMPLETE.id
+_WAITING = (COMPLETE, pending_writes.EARLY_WRITES_KEPT.id)
+"""Contracts that writes may be blamed on which wait for their checkpoint, and show with its put: a
+removal in between may have swept them away.
+"""
 LIFE = (
     between(
         lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id, _is(Step), rewriting.begun, facts=REFUSED
@@ -139,12 +144,13 @@ LIFE = (
     between(lifecycle.SETUP_IDEMPOTENT.id, _is(steps.SetUp), rewriting.without(steps.SetUp)),
     _played(CloseAgain),
     between("", _is(steps.Reopen), _set_up_only, lifecycle.REOPEN.id),
+    # What shows only later, as a write whose checkpoint comes after it, may go at a set-up, too.
+    between(lifecycle.REOPEN.id, _is(steps.Reopen), _set_up_only, *_WAITING),
     between(lifecycle.REOPEN.id, _is(steps.Reopen), rewriting.without(steps.Reopen)),
     _played(AbandonList),
     _played(*CLONES),
     _played(TakeTurns),
 )
-COMPLETE = pending_writes.COMPLETE.id
 INDEX = pending_writes.SPECIAL_INDEX.id
 _AGAIN = (
     upsert.REGULAR_WRITE_FIRST_WINS.id,
@@ -186,10 +192,6 @@ _CONTENTS = (
     channels.DROPPED_STAYS_DROPPED.id,
 )
 """Contracts that a wrong value may be blamed on, if the value was there before a removal."""
-_WAITING = (COMPLETE, pending_writes.EARLY_WRITES_KEPT.id)
-"""Contracts that writes may be blamed on which wait for their checkpoint, and show with its put: a
-removal in between may have swept them away.
-"""
 _PUT_AGAIN = (upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id)
 """Contracts about putting a checkpoint again, whether or not it was removed in between."""
 _STORED = (serialization.METADATA.id, serialization.CHECKPOINT_FIELDS.id, *_CONTENTS)
