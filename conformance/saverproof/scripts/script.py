@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable
 
 from saverproof.contracts.registry import UnknownContract, contract
+from saverproof.scripts.clashes import without_clashes
 from saverproof.scripts.formatting import WIDTH, compact, formatted, indented, unbroken
 from saverproof.scripts.imports import import_lines
 from saverproof.scripts.opening import Opening
@@ -57,7 +58,8 @@ def script(
     ``body`` has one statement a line and no blank lines. ``imports`` are import statements that it
     may need besides the usual ones. ``saver`` is the target's name.
     """
-    statements = [*opening.before, *body]
+    opening, own = without_clashes(opening, list(body))
+    statements = [*opening.before, *own]
     meaning = MEANING.format(saver=saver)
     promised, needed = _docstring(promise), _imports("\n".join(statements), opening, imports)
     lines = formatted([*promised, "", meaning, *needed, "", *statements])

@@ -1,0 +1,115 @@
+"""Rename what a target's opening names as the script itself names something else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from saverproof.scripts.imports import USUAL
+from saverproof.scripts.opening import Opening
+
+_PLACE = "place_of_the_opening"
+"""The name that stands for the opening's expression while the names around it are looked up."""
+
+
+def without_clashes(opening: Opening, body: Sequence[str]) -> tuple[Opening, list[str]]:
+    """Return the opening and the body, in which no name of the opening means two things.
+
+    An author may call a function ``opened`` or ``config``, as scripts do.
+    """
+    apart = [line.replace(opening.expression, _PLACE) for line in body]
+    own = _named_by(opening)
+    taken = _bound(apart) | {name for name in _used(apart) & _USUAL.keys() if name in own}
+    clashing = {
+        name: f"{name}_of_target"
+        for name, meaning in own.items()
+        if name in taken and meaning != _USUAL.get(name)
+    }
+    if not clashing:
+        return opening, list(body)
+    renamed = replace(
+        opening,
+        expression=_renamed(opening.expression, clashing),
+        imports=tuple(_aliased(line, clashing) for line in opening.imports),
+        local=tuple(_aliased(line, clashing) for line in opening.local),
+        before=tuple(_renamed("\n".join(opening.before), clashing).splitlines()),
+    )
+    names = "|".join(map(re.escape, clashing))
+    of_target = re.compile(rf"(?<![\w.])({names})(?=\.(?:drop|expiry|server)\b)")
+    return renamed, [
+        of_target.sub(lambda found: clashing[found[1]], line).replace(_PLACE, renamed.expression)
+        for line in apart
+    ]
+
+
+def _meanings(lines: Iterable[str]) -> dict[str, str]:
+    """Return the names that import statements bind, each with what it is then."""
+    found: dict[str, str] = {}
+    for node in ast.parse("\n".join(lines)).body:
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    found[name] = alias.name if alias.asname else name
+            case ast.ImportFrom():
+                for alias in node.names:
+                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return found
+
+
+_USUAL = _meanings(USUAL.splitlines())
+
+
+def _named_by(opening: Opening) -> Mapping[str, str]:
+    """Return the names that an opening binds, each with what it is; "" for its own functions."""
+    imported = _meanings((*opening.imports, *opening.local))
+    return imported | dict.fromkeys(_bound(opening.before), "")
+
+
+def _nodes(lines: Iterable[str]) -> Iterable[ast.AST]:
+    return ast.walk(ast.parse("\n".join(lines)))
+
+
+def _bound(lines: Iterable[str]) -> set[str]:
+    """Return the names that some code binds, wherever that is."""
+    found: set[str] = set()
+    for node in _nodes(lines):
+        match node:
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                found.add(name)
+            case ast.Name(name, ast.Store()) | ast.arg(name) | ast.ExceptHandler(name=str(name)):
+                found.add(name)
+    return found
+
+
+def _used(lines: Iterable[str]) -> set[str]:
+    return {node.id for node in _nodes(lines) if isinstance(node, ast.Name)}
+
+
+def _aliased(line: str, names: Mapping[str, str]) -> str:
+    """Return an import statement that binds other names."""
+    (node,) = ast.parse(line).body
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    for alias in node.names:
+        if (bound := alias.asname or alias.name) in names:
+            alias.asname = names[bound]
+    return ast.unparse(node)
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    return ast.unparse(_Renaming(names).visit(ast.parse(text)))
+
+
+class _Renaming(ast.NodeTransformer):
+    """A transformer that replaces names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for field in ("id", "name"):
+            if getattr(node, field, None) in self._names:
+                setattr(node, field, self._names[getattr(node, field)])
+        return super().generic_visit(node)
