@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from saverproof.scripts.imports import USUAL
@@ -21,7 +21,7 @@ def without_clashes(opening: Opening, body: Sequence[str]) -> tuple[Opening, lis
     """
     apart = [line.replace(opening.expression, _PLACE) for line in body]
     own = _named_by(opening)
-    taken = _bound(apart) | {name for name in _used(apart) & _USUAL.keys() if name in own}
+    taken = _bound(_nodes(apart)) | {name for name in _used(apart) & _USUAL.keys() if name in own}
     clashing = {
         name: f"{name}_of_target"
         for name, meaning in own.items()
@@ -65,17 +65,24 @@ _USUAL = _meanings(USUAL.splitlines())
 def _named_by(opening: Opening) -> Mapping[str, str]:
     """Return the names that an opening binds, each with what it is; "" for its own functions."""
     imported = _meanings((*opening.imports, *opening.local))
-    return imported | dict.fromkeys(_bound(opening.before), "")
+    of_its_own = (node for top in ast.parse("\n".join(opening.before)).body for node in _outer(top))
+    return imported | dict.fromkeys(_bound(of_its_own), "")
 
 
-def _nodes(lines: Iterable[str]) -> Iterable[ast.AST]:
+def _outer(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the parts of a statement of a module; of a function or a class, itself alone."""
+    is_scope = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    yield from (statement,) if is_scope else ast.walk(statement)
+
+
+def _nodes(lines: Iterable[str]) -> Iterator[ast.AST]:
     return ast.walk(ast.parse("\n".join(lines)))
 
 
-def _bound(lines: Iterable[str]) -> set[str]:
-    """Return the names that some code binds, wherever that is."""
+def _bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that these parts of some code bind."""
     found: set[str] = set()
-    for node in _nodes(lines):
+    for node in nodes:
         match node:
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 found.add(name)
@@ -109,7 +116,10 @@ class _Renaming(ast.NodeTransformer):
         self._names = names
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        for field in ("id", "name"):
-            if getattr(node, field, None) in self._names:
-                setattr(node, field, self._names[getattr(node, field)])
+        # Keywords of calls stay: the functions are other people's.
+        field = (
+            "arg" if isinstance(node, ast.arg) else "id" if isinstance(node, ast.Name) else "name"
+        )
+        if getattr(node, field, None) in self._names:
+            setattr(node, field, self._names[getattr(node, field)])
         return super().generic_visit(node)
