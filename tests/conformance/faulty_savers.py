@@ -125,6 +125,16 @@ class PrunesThreadByThread(SqliteReference):
             super().prune([thread], strategy=strategy)
 
 
+class PrunesTablesApart(PrunesThreadByThread):
+    """Empties the tables of each thread in transactions of their own."""
+
+    def _delete(self, thread: str) -> None:
+        self.database.run("DELETE FROM writes WHERE thread = ?", thread)
+        self.database.commit()
+        self.database.begin()
+        self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)
+
+
 class PrunesOnceOnly(PrunesThreadByThread):
     """Takes a prune that failed for done."""
 
@@ -166,6 +176,7 @@ SAVERS: dict[str, type[SqliteReference]] = {
         UndoingExceptionsAlone,
         EndingTheProcess,
         PrunesThreadByThread,
+        PrunesTablesApart,
         PrunesOnceOnly,
         RaisesWhenWritesFail,
         LosesWritesThatFail,

@@ -85,6 +85,13 @@ def test_a_script_takes_a_prune_that_failed_between_two_threads_for_legal(
     assert bool(long_reproducer(faulty(saver), *given)) is shown
 
 
+def test_a_script_of_a_torn_prune_looks_at_each_thread(tmp_path: Path) -> None:
+    outcome = judged(faulty("PrunesTablesApart"), tmp_path, operations=["prune"])
+    finding = only(outcome, "all-or-nothing")
+    right = finding.reproducer.replace("PrunesTablesApart", "PrunesThreadByThread")
+    assert [ended(text, tmp_path)[0] for text in (finding.reproducer, right)] == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("saver", "shown"), [("RaisesWhenWritesFail", False), ("LosesWritesThatFail", True)]
 )

@@ -51,8 +51,12 @@ def script_of(text: str | None, **more: Any) -> str:
             ["import savers as shown_of_target", "return shown_of_target.opened(path, 1)"],
         ),
         (
-            "from savers import config as making\ndef run(path):\n    return making(path)\nrun(path)",
-            ["def run_of_target(path):", "return making(path)", "return run_of_target(path)"],
+            "import savers\ndef run(path):\n    return savers.config(path)\nrun(path)",
+            [
+                "def run_of_target(path):",
+                "return savers.config(path)",
+                "return run_of_target(path)",
+            ],
         ),
         ("import sqlite3\nsqlite3.connect(path)", ["return sqlite3.connect(path)"]),
     ],

@@ -9,6 +9,7 @@ from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import plain_faults
 from saverproof.families.atomicity.script_faults_below import COVERING, COVERING_BESIDE
 from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, SILENT, USABLE
+from saverproof.programs.small import THREAD
 from saverproof.programs.steps.definitions import CopyThread
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
@@ -130,10 +131,14 @@ class _Body:
         wrong = "after == before" if contract == SILENT else "after != before"
         if fault.raises:
             wrong = f"{'not failed' if contract == SILENT else 'failed'} and {wrong}"
-        if contract == CANCELLED or (fault.may_store and contract != SILENT):
+        if self.scenario.thread_by_thread and contract != SILENT:
+            # Each thread may be as before or as after the operation.
+            then = [*then, call, f"whole = {listing}"]
+            wrong = "any(seen not in (b, w) for seen, b, w in zip(after, before, whole))"
+        elif contract == CANCELLED or (fault.may_store and contract != SILENT):
             then = [*(working(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
-        then += _complaint(wrong)
+        then += self._complaint(wrong)
         # A saver that keeps nothing shows nothing to another one, whether it is right or wrong.
         again = self.durable
         return [*self._opened(first), *self._opened(then)] if again else self._opened(first + then)
@@ -151,7 +156,7 @@ class _Body:
             "with contextlib.suppress(Exception):",
             *indented([*under, "told = False"]),
             *self.fault.after,
-            *self._opened([f"after = {listing}", *_complaint("not told and after == before")]),
+            *self._opened([f"after = {listing}", *self._complaint("not told and after == before")]),
         ]
 
     def _operation(self) -> tuple[list[str], str, list[str]]:
@@ -167,17 +172,19 @@ class _Body:
     def _changed(self) -> str:
         """Return the listing in which the operation shows."""
         step = self.scenario.step
-        thread = step.target if isinstance(step, CopyThread) else self.scenario.threads[0]
-        return self._listing(thread)
+        if self.scenario.thread_by_thread:
+            threads = dict.fromkeys(put.thread for put in self.scenario.puts)
+            return f"[{', '.join(map(self._listing, threads))}]"
+        return self._listing(step.target if isinstance(step, CopyThread) else THREAD)
 
     def _opening_fails(self, first: list[str]) -> list[str]:
         """Return lines that try in vain to open the saver. Before that they make the store, if it
         is to exist already.
         """
-        listing = self._listing(self.scenario.threads[0])
+        listing = self._listing(THREAD)
         unusable = self.verdict.contract in (USABLE, LOST_CONNECTION)
         noted = [] if unusable else [f"before = {listing}"]
-        then = [f"after = {listing}", *_complaint("after != before")]
+        then = [f"after = {listing}", *self._complaint("after != before")]
         setup = self.writer.methods.setup
         return [
             *(self._opened([*first, *noted]) if first or noted else []),
@@ -194,6 +201,16 @@ class _Body:
 
     def _listing(self, thread: str) -> str:
         return self.writer.listing(self.writer.config(thread, ""))
+
+    def _complaint(self, wrong: str) -> list[str]:
+        shown = "for thread in after for found in thread"
+        shown = shown if self.scenario.thread_by_thread else "for found in after"
+        return [
+            f"if {wrong}:",
+            f"    writes = [len(found.pending_writes or ()) {shown}]",
+            '    raise SystemExit(f"{__doc__}\\nobserved: checkpoints with '
+            '{writes} pending writes")',
+        ]
 
     def _used(self, listing: str) -> list[str]:
         """Return lines that read, let another connection commit, and write."""
@@ -229,12 +246,4 @@ def other_commits(database: str) -> list[str]:
     return [
         f"with contextlib.closing(sqlite3.connect({path}, timeout=0)) as other:",
         '    other.execute("PRAGMA user_version = 1")',
-    ]
-
-
-def _complaint(wrong: str) -> list[str]:
-    return [
-        f"if {wrong}:",
-        "    writes = [len(found.pending_writes or ()) for found in after]",
-        '    raise SystemExit(f"{__doc__}\\nobserved: checkpoints with {writes} pending writes")',
     ]
