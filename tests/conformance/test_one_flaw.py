@@ -10,6 +10,7 @@ import pytest
 from langgraph.checkpoint.base import CheckpointTuple
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 
+from saverproof.contracts.registry import contracts
 from saverproof.contracts.tables import deletion, parity, pending_writes
 from saverproof.families.machines.blaming import Blaming
 from saverproof.families.machines.diagnosis import Established
@@ -21,13 +22,20 @@ from saverproof.mistakes import MISTAKES
 from saverproof.mistakes.async_halves import AsyncSpecialWritesStay
 from saverproof.mistakes.identity import UnknownIdIsLatest
 from saverproof.mistakes.parity import AsyncGetWithoutWrites
-from saverproof.mistakes.pruning import PruneKeepsLastInserted
+from saverproof.mistakes.pruning import CopySharesValues, PruneKeepsLastInserted
 from saverproof.mistakes.read_caches import WritesCached
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import Shelf
 from saverproof.mistakes.registry import opener
 from saverproof.programs.small import batch
-from saverproof.programs.steps.definitions import CopyThread, Prune, Put, PutWrites, Step
+from saverproof.programs.steps.definitions import (
+    CopyThread,
+    DeleteThread,
+    Prune,
+    Put,
+    PutWrites,
+    Step,
+)
 from saverproof.programs.values import Value
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
@@ -61,6 +69,44 @@ def test_a_write_that_is_not_shown_after_a_copy_is_not_the_copys(tmp_path: Path)
         assert left
         blamed = {blaming.blamed(PROGRAM, breach) for breach in left}
     assert blamed == {pending_writes.COMPLETE.id}
+
+
+class CopyOfGoneValuesRaises(CopySharesValues):
+    """Counts the values of a copy where its source has them, and raises once that is deleted."""
+
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        gone = self.store.extra.setdefault("gone", [])
+        gone += self.store.extra.get(id(shelf), [])
+        super()._delete_shelf(shelf)
+
+    def put_writes(self, config: Any, *batch: Any) -> None:
+        shelves = self._shelves_of(config["configurable"]["thread_id"])
+        if any(shelf is gone for shelf in shelves for gone in self.store.extra.get("gone", ())):
+            raise KeyError("no such value")
+        super().put_writes(config, *batch)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_copy_that_raises_without_its_source_is_not_incomplete(
+    number: int, tmp_path: Path
+) -> None:
+    # Checkpoint 1 is not put, so that its write is early, and the task writes a second time.
+    program = (
+        Put("a", "", 2),
+        PutWrites("a", "", 1, 1, (("notes", Value("integer", 1)),)),
+        CopyThread("a", "b"),
+        DeleteThread("a"),
+        PutWrites("b", "", number, 1, (("messages", Value("integer", 2)),)),
+    )
+    target = Target(name="wrong", open=opener(CopyOfGoneValuesRaises))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync",))
+        blaming = Blaming(trials, frozenset({contract.id for contract in contracts("deletion")}))
+        run = trials.replay(program)
+        raised = [breach for breach in run.breaches if breach.difference.kind is facts.RAISED]
+        assert {blaming.blamed(program, breach) for breach in raised} == {
+            deletion.COPY_INDEPENDENT.id
+        }
 
 
 def test_a_flaw_of_the_async_half_is_no_mistake_of_both(tmp_path: Path) -> None:

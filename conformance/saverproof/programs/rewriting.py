@@ -206,6 +206,30 @@ def put_for_copied(program: Program) -> Program:
     return tuple(made)
 
 
+def other_sides_kept(program: Program) -> Program:
+    """Return the program without the removal of a thread that was copied, or is a copy, if no later
+    step is about that thread.
+    """
+    made: list[Step] = []
+    copied: set[str] = set()
+    for at, step in enumerate(program):
+        if isinstance(step, CopyThread):
+            copied |= {step.source, step.target}
+        left = copied - {name for later in program[at + 1 :] for name in _threads_of(later)}
+        if isinstance(step, DeleteThread) and step.thread in left:
+            continue
+        made.append(step)
+    return tuple(made)
+
+
+def _threads_of(step: Any) -> Iterator[str]:
+    """Yield the threads that a step names."""
+    yield from getattr(step, "threads", ())
+    for field in ("thread", "source", "target"):
+        if isinstance(name := getattr(step, field, None), str):
+            yield name
+
+
 def put_no_nones(program: Program) -> Program:
     """Return the program with a text in place of each None that a checkpoint stores."""
     return tuple(

@@ -198,6 +198,13 @@ _STORED = (serialization.METADATA.id, serialization.CHECKPOINT_FIELDS.id, *_CONT
 """Contracts that the listed contents of a replaced checkpoint may be blamed on."""
 FEATURES: tuple[Feature, ...] = (
     *LIFE,
+    # What a copy shares with its source is gone with the source.
+    between(
+        deletion.COPY_INDEPENDENT.id,
+        _is(steps.CopyThread),
+        rewriting.other_sides_kept,
+        facts=REFUSED,
+    ),
     values_of(serialization.NON_FINITE.id, Put, lambda group: group == "non-finite", "raised"),
     values_of(
         serialization.NON_FINITE.id, PutWrites, lambda group: group == "non-finite", "raised"
