@@ -36,8 +36,6 @@ from saverproof.families.upgrade.judging import UpgradeJudging
 from saverproof.programs.small import LATE_WRITES, TWO_WRITES
 from saverproof.savers.releases.installed import installed
 
-PROJECT = Path(__file__).parent.parent.parent
-
 
 @pytest.mark.parametrize(
     ("contract", "saver"),
@@ -56,7 +54,6 @@ def test_a_script_installs_the_older_release_and_shows_what_is_lost(
     contract: str, saver: Any, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(index, "plain", "1.0", module="saver_at_hand", text=module_of(SqliteReference))
-    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
     new = Path(release(tmp_path / "new", saver))
     monkeypatch.syspath_prepend(str(new))
     facts: Any = facts_from(EVERY_OPERATION) | {

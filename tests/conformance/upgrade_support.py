@@ -12,10 +12,12 @@ from typing import Any
 
 from saverproof import target
 
-BARE = """
+BARE = f"""
     import sys
     from importlib.util import find_spec, module_from_spec
 
+    # Scripts are tried by a process that may have been started before a test began.
+    sys.path.append({str(Path(__file__).parent.parent.parent)!r})
     for package in ("saverproof.mistakes", "tests.wrong_savers"):
         sys.modules.setdefault(package, module_from_spec(find_spec(package)))
 """

@@ -10,6 +10,7 @@ from dataclasses import replace
 from saverproof.scripts.imports import USUAL
 from saverproof.scripts.opening import Opening
 
+_OF_THE_KIT = ("saverproof.", "saverproof_faults.")
 _PLACE = "place_of_the_opening"
 """The name that stands for the opening's expression while the names around it are looked up."""
 
@@ -64,7 +65,9 @@ _USUAL = _meanings(USUAL.splitlines())
 
 def _named_by(opening: Opening) -> Mapping[str, str]:
     """Return the names that an opening binds, each with what it is; "" for its own functions."""
-    imported = _meanings((*opening.imports, *opening.local))
+    of_all = _meanings((*opening.imports, *opening.local))
+    # What the kit itself has put there for the script means the same in both.
+    imported = {name: of for name, of in of_all.items() if not of.startswith(_OF_THE_KIT)}
     of_its_own = (node for top in ast.parse("\n".join(opening.before)).body for node in _outer(top))
     return imported | dict.fromkeys(_bound(of_its_own), "")
 

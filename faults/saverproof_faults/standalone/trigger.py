@@ -3,15 +3,22 @@
 import re
 
 from saverproof_faults.armed_plans import ArmedPlan
+from saverproof_faults.errors import FaultsError
 from saverproof_faults.places import Places
 from saverproof_faults.scripted import UNDECIDED
 from saverproof_faults.standalone.frame import engine
 
 
 def trigger(armed: ArmedPlan, places: Places) -> str:
-    """Return the source of triggers that abort a statement at a row."""
+    """Return the source of triggers that abort a statement at a row.
+
+    Raises:
+        FaultsError: the clean run has no such statement, as where a thread runs some by and by.
+    """
     place = armed.plan.place
-    wanted = next(found for found in places.statements if found.number == place.index)
+    wanted = next((found for found in places.statements if found.number == place.index), None)
+    if wanted is None:
+        raise FaultsError(f"found no statement {place.index} in the clean run, expected one")
     before = [found for found in places.statements if found.number < place.index and found.rows]
     written = _written(wanted.sql)
     if any(_written(statement.sql) is None for statement in before):

@@ -24,6 +24,12 @@ from saverproof.savers.execution.view import Snapshot, Wanted, snapshot
 from saverproof.savers.targets.opening import fresh_workspace, opened
 from saverproof.savers.workspace import Workspace
 from saverproof_faults import commit_elsewhere, write_locked
+from saverproof_faults.settled import at_rest
+
+_AT_REST_WITHIN_S = 2.0
+"""Seconds that threads may be at work while the lock is held. On a busy machine a transaction of
+milliseconds takes some tenths of a second.
+"""
 
 
 @dataclass(slots=True)
@@ -165,7 +171,12 @@ class RandomStores:
 
     @property
     def write_locked(self) -> bool:
-        """Return whether nobody else can write."""
+        """Return whether nobody else can write, once no thread is at work any more: one that works
+        in the background holds the lock for a moment.
+        """
+        if not any(map(write_locked, self.databases)):
+            return False
+        at_rest(_AT_REST_WITHIN_S)
         return any(map(write_locked, self.databases))
 
     def commit_elsewhere(self) -> None:
