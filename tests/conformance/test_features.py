@@ -8,9 +8,10 @@ from saverproof.contracts.tables.serialization import CONFIG_METADATA_MERGED
 from saverproof.families.machines.traits import traits
 from saverproof.judging.attribution.features import FEATURES
 from saverproof.programs.renaming import threads_for_namespaces
-from saverproof.programs.rewriting import ids_apart, never_asked_elsewhere
+from saverproof.programs.rewriting import ids_apart, never_asked_elsewhere, other_sides_kept
 from saverproof.programs.steps.definitions import (
     CopyThread,
+    DeleteThread,
     Extras,
     GetTuple,
     Program,
@@ -58,6 +59,13 @@ def test_a_copy_has_the_ids_of_its_source() -> None:
     copied: Program = (Put("a", "", 1), CopyThread("a", "b"), GetTuple("b", "child", 1))
     assert never_asked_elsewhere(copied) == (*copied[:2], GetTuple("b", "child", 2))
     assert never_asked_elsewhere((copied[0], copied[2])) == (copied[0], copied[2])
+
+
+def test_another_thread_is_deleted_in_place_of_the_source_of_a_copy() -> None:
+    copied: Program = (Put("a", "", 1), CopyThread("a", "b"), DeleteThread("a"))
+    deleted = (Put("a-apart", "", 1), DeleteThread("a-apart"))
+    assert other_sides_kept((*copied, GetTuple("b"))) == (*copied[:2], *deleted, GetTuple("b"))
+    assert other_sides_kept((*copied, GetTuple("a"))) == (*copied, GetTuple("a"))
 
 
 def test_a_key_of_metadata_is_taken_out_of_a_history_too() -> None:

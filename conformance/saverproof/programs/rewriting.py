@@ -26,6 +26,9 @@ from saverproof.programs.steps.definitions import (
 )
 from saverproof.programs.values import Value
 
+_STORING = (Put, PutHistory, PutWrites)
+"""The steps that store something in a thread."""
+
 Place: TypeAlias = tuple[str, str, int]
 """A checkpoint's thread, namespace and number."""
 
@@ -192,6 +195,9 @@ def without_copies(program: Program) -> Program:
     return tuple(plain)
 
 
+_STORING = (Put, PutHistory, PutWrites)
+
+
 def put_for_copied(program: Program) -> Program:
     """Return the program with plain steps in place of each copy: they repeat the puts and writes of
     the source on the target.
@@ -199,7 +205,7 @@ def put_for_copied(program: Program) -> Program:
     made: list[Step] = []
     for step in program:
         if isinstance(step, CopyThread):
-            stored = (s for s in made if isinstance(s, (Put, PutHistory, PutWrites)))
+            stored = (s for s in made if isinstance(s, _STORING))
             made += [replace(s, thread=step.target) for s in stored if s.thread == step.source]
         else:
             made.append(step)
@@ -207,8 +213,8 @@ def put_for_copied(program: Program) -> Program:
 
 
 def other_sides_kept(program: Program) -> Program:
-    """Return the program without the removal of a thread that was copied, or is a copy, if no later
-    step is about that thread.
+    """Return the program with the removal of another thread, of the same contents, in place of one
+    that was copied, or is a copy, if no later step is about that thread.
     """
     made: list[Step] = []
     copied: set[str] = set()
@@ -217,7 +223,10 @@ def other_sides_kept(program: Program) -> Program:
             copied |= {step.source, step.target}
         left = copied - {name for later in program[at + 1 :] for name in _threads_of(later)}
         if isinstance(step, DeleteThread) and step.thread in left:
-            continue
+            apart = f"{step.thread}-apart"
+            stored = (s for s in put_for_copied(tuple(made)) if isinstance(s, _STORING))
+            made += [replace(s, thread=apart) for s in stored if s.thread == step.thread]
+            step = replace(step, thread=apart)
         made.append(step)
     return tuple(made)
 
