@@ -195,9 +195,6 @@ def without_copies(program: Program) -> Program:
     return tuple(plain)
 
 
-_STORING = (Put, PutHistory, PutWrites)
-
-
 def put_for_copied(program: Program) -> Program:
     """Return the program with plain steps in place of each copy: they repeat the puts and writes of
     the source on the target.
