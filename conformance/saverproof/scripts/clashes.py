@@ -20,7 +20,8 @@ def without_clashes(opening: Opening, body: Sequence[str]) -> tuple[Opening, lis
 
     An author may call a function ``opened`` or ``config``, as scripts do.
     """
-    apart = [line.replace(opening.expression, _PLACE) for line in body]
+    whole = re.compile(rf"(?<![\w.]){re.escape(opening.expression)}(?!\w)")
+    apart = [whole.sub(_PLACE, line) for line in body]
     own = _named_by(opening)
     taken = _bound(_nodes(apart)) | {name for name in _used(apart) & _USUAL.keys() if name in own}
     clashing = {
