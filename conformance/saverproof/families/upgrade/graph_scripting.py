@@ -98,11 +98,18 @@ def _written(target: Target, release: Release, graph: StoppedGraph, api: str) ->
         first, then = [*first, answers[0]], answers[1:]
     elif graph.kind in _IN_LINE:
         then = ["None"]
-    script.add("until_it_stops", _calls(script, first, stops=True))
-    asking = script.writer.calls.call(api, "graph", "get_state", "CONFIG")
-    going_on = _calls(script, then, stops=False)
-    going_on.insert(1, f"first = {asking}")
-    script.add("going_on", [*going_on, f"last = {asking}", *_TOLD])
+    calls = script.writer.calls
+
+    def call(given: str) -> str:
+        return calls.call(api, "graph", "invoke", given, "CONFIG", 'durability="sync"')
+
+    asked = calls.call(api, "graph", "get_state", "CONFIG")
+    until_it_stops = (
+        line for each in first for line in ("with suppress(ValueError):", f"    {call(each)}")
+    )
+    script.add("until_it_stops", ["stops[0] = True", "graph = compiled(saver)", *until_it_stops])
+    going_on = ["graph = compiled(saver)", f"first = {asked}", *map(call, then), f"last = {asked}"]
+    script.add("going_on", [*going_on, *_TOLD], returns="found")
     own = "played(old, old)", "played(new, new)"
     return script.assembled(
         upgrade.GRAPH_RESUMES.id,
@@ -126,14 +133,3 @@ def _stopping(graph: StoppedGraph) -> list[str]:
 def _built(graph: StoppedGraph) -> list[str]:
     edges = _ROW if graph.kind in _IN_LINE else _BESIDE
     return [line for one in _BUILT for line in (edges if one == "{edges}" else (one,))]
-
-
-def _calls(script: ReleaseScript, inputs: list[str], *, stops: bool) -> list[str]:
-    """Return the lines that call the graph with these inputs."""
-    calls = script.writer.calls
-    api = calls.api if calls.api in ("sync", "async") else "sync"
-    lines = ["graph = compiled(saver)"]
-    for given in inputs:
-        call = calls.call(api, "graph", "invoke", given, "CONFIG", 'durability="sync"')
-        lines += ["with suppress(ValueError):", f"    {call}"] if stops else [call]
-    return ["stops[0] = True", *lines] if stops else lines

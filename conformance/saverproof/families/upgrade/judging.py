@@ -47,7 +47,7 @@ from saverproof.programs.steps.definitions import Program
 from saverproof.savers.releases.installed import Release
 from saverproof.savers.targets.target import Target
 
-_BEHIND: Mapping[str, tuple[str, ...]] = {
+BEHIND: Mapping[str, tuple[str, ...]] = {
     upgrade.WRITES_ON_OLD_DATA.id: (upgrade.READS_OLD_DATA.id,),
     upgrade.SETUP_ON_OLD_STORE.id: (upgrade.READS_OLD_DATA.id,),
     upgrade.GRAPH_RESUMES.id: (upgrade.READS_OLD_DATA.id, upgrade.WRITES_ON_OLD_DATA.id),
@@ -166,7 +166,7 @@ class UpgradeJudging:
             self.tally.operations += sum(player.calls for player in bench.players.values())
 
     def _broken_behind(self, name: str) -> tuple[str, ...]:
-        return tuple(one for one in _BEHIND.get(name, ()) if one in self._broken)
+        return tuple(one for one in BEHIND.get(name, ()) if one in self._broken)
 
     def _gives_up(self, name: str, pair: TwoReleases) -> bool:
         """Return whether a contract cannot be held, because another one is broken that shows in it.
@@ -192,7 +192,7 @@ class UpgradeJudging:
             self._leave_to_langgraph(pair, name, seen)
         if seen.odd:
             shown = shortened(bench, HANDOVERS[name], seen.odd, others)
-            script = reproducer(self.target, pair.release, name, shown, self.plan.api)
+            script = reproducer(self.target, pair.release, name, shown, self.plan.api, others)
             self._found(name, replace(finding(self.plan, pair, name, shown), reproducer=script))
             for odd in other_kinds(shown, seen.odd):
                 more = finding(self.plan, pair, name, odd)

@@ -116,16 +116,16 @@ class ReleaseScript:
         """
         return [line for step in program for line in lines_of(step, self.writer)]
 
-    def add(self, name: str, lines: Iterable[str], comment: str = "") -> None:
-        """Add the next part, a function of this name. It returns the variable ``found``, a dict
-        with what is shown, if its lines set it.
+    def add(
+        self, name: str, lines: Iterable[str], *, returns: str = "{}", comment: str = ""
+    ) -> None:
+        """Add the next part, a function of this name. ``returns`` is the expression that it
+        returns, for a dict with what is shown.
         """
-        block = list(lines)
-        shows = any(line.lstrip().startswith("found = ") for line in block)
         self.parts.append(name)
         self.functions += [
             f"{self.writer.calls.define} {name}(saver):{comment and f'  # {comment}'}",
-            *indented([*block, f"return {'found' if shows else '{}'}"]),
+            *indented([*lines, f"return {returns}"]),
         ]
 
     def assembled(
@@ -139,7 +139,11 @@ class ReleaseScript:
 
         ``first`` are the first statements of each process; ``top`` stands at the top of the script.
         """
-        pip = '[sys.executable, "-m", "pip", "install", "-q", "--no-deps", "-t", old]'
+        # Without an index, pip would try for a minute.
+        pip = (
+            '[sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--retries=1", '
+            '"--target", old]'
+        )
         taking = self.opening.opened([f"facts = {self.wait}part(saver)"], expression="opened(path)")
         body = [
             "if len(sys.argv) > 1:  # a process of one release",
@@ -180,7 +184,8 @@ def compared(observed: str, *known: str) -> list[str]:
     return [
         f"known = [{', '.join(known)}]",
         f"observed = {observed}",
-        "for name in {name for one in (*known, observed) for name in one}:",
+        "names = {name for one in (*known, observed) for name in one}",
+        'for name in sorted(names, key=lambda name: ("raised" not in name, name)):',
         "    expected = [one.get(name) for one in known]",
         "    if observed.get(name) not in expected:",
         "        " + complaint("{name}: {expected}", "{observed.get(name)}"),

@@ -11,8 +11,9 @@ from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.upgrade.changed_settings import ChangedSettings
 from saverproof.families.upgrade.first_read import NotToBeSeen, first_read
 from saverproof.families.upgrade.graph_resumes import STOPPED, resumed
-from saverproof.families.upgrade.handovers import HANDOVERS, compared
+from saverproof.families.upgrade.handovers import HANDOVERS, compared_beside
 from saverproof.families.upgrade.judging import (
+    BEHIND,
     FIRST_READ,
     GRAPH_RESUMES,
     REFUSED,
@@ -79,7 +80,8 @@ def _again(
 ) -> Finding | None:
     if contract in HANDOVERS:
         alone = Alone.of(bench, [from_json(data.get("program"))])
-        odd = compared(bench, HANDOVERS[contract], alone).odd
+        others = [HANDOVERS[one] for one in BEHIND.get(contract, ())]
+        odd = compared_beside(bench, HANDOVERS[contract], alone, others).odd
         return finding(plan, pair, contract, odd[0]) if odd else None
     if contract == FIRST_READ:
         raised = first_read(bench)
@@ -101,6 +103,8 @@ def _again(
         raise NotToBeSeen(REFUSED.format(alone.refusal))
     with ExitStack() as stack:
         trials = SettingUp(bench, processes(stack, pair.new, plan.api), alone, plan.profile)
+        if data.get("beside"):
+            trials.set_up_undisturbed()
         place = data.get("place")
         if isinstance(place, int):
             trouble = next(trials.killed_at(place, ALL_OLD), None)

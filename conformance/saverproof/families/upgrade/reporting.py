@@ -188,6 +188,6 @@ def set_up_finding(plan: ItemPlan, pair: TwoReleases, trouble: Trouble) -> Findi
         expected="what the older release stored, and no exception, as on a store of its own",
         observed=trouble.observed[:_WIDTH],
         steps=(f"{pair.old}: put checkpoints and writes", f"{pair.new}: {trouble.how}", "read"),
-        program=pair.as_data(place=trouble.place),
+        program=pair.as_data(place=trouble.place, beside=trouble.beside),
         reproducer="",
     )

@@ -43,9 +43,16 @@ _FACTS_OF_ONE = (
 )
 
 
-def reproducer(target: Target, release: Release, contract: str, odd: Odd, api: str) -> str:
+def reproducer(
+    target: Target,
+    release: Release,
+    contract: str,
+    odd: Odd,
+    api: str,
+    others: Sequence[Handover] = (),
+) -> str:
     """Return the source of a script that was run and complained; "" if there is none, or if both
-    releases have the store open at the same time.
+    releases have the store open at the same time. What one of the ``others`` shows is no complaint.
     """
     handover = HANDOVERS[contract]
     if any(len(roles) > 1 for roles, _ in handover.parts):
@@ -56,7 +63,7 @@ def reproducer(target: Target, release: Release, contract: str, odd: Odd, api: s
         for part in _parts(handover, odd.program):
             written_by_all.write(part)
         _add_reads(written_by_all, _reads(odd.program, deltas="delta" in odd.fact))
-        return written_by_all.assembled(contract, _handed_over(handover))
+        return written_by_all.assembled(contract, _handed_over(handover, others))
 
     return _tried(text, contract)
 
@@ -92,8 +99,15 @@ def set_up_reproducer(target: Target, release: Release, trouble: Trouble, api: s
         _add_reads(setting_up, _reads(program, deltas=False))
         # The script may begin to count at another call than the kit.
         places = [*range(max(0, trouble.place - 1), trouble.place + 2)]
-        trials = [f"for place in {places}:", *indented([*_KILLED_AND_AGAIN, *_COMPARED_WITH_OWN])]
-        return setting_up.assembled(contract, [*PLAYED, *_OWN, *trials], _DYING, _DIE_AT)
+        known = {"by_old": "played(old, old, old)", "by_new": "played(new, new, new)"}
+        if trouble.beside:
+            known["undisturbed"] = "played(old, new, new)"
+        trials = [
+            *(f"{name} = {call}" for name, call in known.items()),
+            f"for place in {places}:",
+            *indented([*_KILLED_AND_AGAIN, *compared("seen", *known)]),
+        ]
+        return setting_up.assembled(contract, [*PLAYED, *trials], _DYING, _DIE_AT)
 
     return _tried(text, contract, tried_often if trouble.place is None else _once)
 
@@ -152,16 +166,27 @@ def _add_reads(by_releases: ReleaseScript, steps: Iterator[Step]) -> None:
         '    found[f"ids of read {n}"] = text(sorted(ids.items()))',
         *(f'found["delta history {n}"] = text({delta})' for n, delta in enumerate(deltas)),
     ]
-    by_releases.add("shown", lines, "no versions, of which each release makes its own")
+    comment = "no versions, of which each release makes its own"
+    by_releases.add("shown", lines, returns="found", comment=comment)
 
 
-def _handed_over(handover: Handover) -> list[str]:
+def _handed_over(handover: Handover, others: Sequence[Handover]) -> list[str]:
     """Return the lines that compare what is shown after a handover with what each release shows of
-    its own store.
+    its own store, and with what is shown after the others.
+    """
+    count = len(handover.parts)
+    known = [(role,) * (count + 1) for role in Which]
+    known += [_takers(other, count) for other in others]
+    return [*PLAYED, *compared(_played(_takers(handover, count)), *map(_played, known))]
+
+
+def _takers(handover: Handover, count: int) -> tuple[Which, ...]:
+    """Return the releases that take this many parts, the last one as often as it needs, and the
+    one that reads.
     """
     takers = [roles[0] for roles, _ in handover.parts]
-    alone = ((role,) * (len(takers) + 1) for role in Which)
-    return [*PLAYED, *compared(_played((*takers, handover.readers[0])), *map(_played, alone))]
+    takers += takers[-1:] * (count - len(takers))
+    return *takers, handover.readers[0]
 
 
 def _played(releases: Sequence[Which]) -> str:
@@ -194,7 +219,6 @@ _SET_UP_AT_ONCE = (
     '    if raised := [facts["raised"] for facts in ended if "raised" in facts]:',
     "        " + complaint(f"{AT_ONCE} processes set it up at once", "{raised[0]}"),
 )
-_OWN = ("by_old, by_new = played(old, old, old), played(new, new, new)",)
 _KILLED_AND_AGAIN = (
     "store = tempfile.mkdtemp(dir=path)",
     "take(old, store, 0, [])",
@@ -202,7 +226,6 @@ _KILLED_AND_AGAIN = (
     "again = {1: take(new, store, 1, [])[1], 2: take(new, store, 2, [])[1]}",
     'seen = {f"part {n + 1}: {name}": told for n in again for name, told in again[n].items()}',
 )
-_COMPARED_WITH_OWN = tuple(compared("seen", "by_old", "by_new"))
 _DYING = ("if len(sys.argv) > 4:", "    die_at(int(sys.argv[4]))")
 _DIE_AT = (
     "def die_at(place):  # at a call of the driver",

@@ -37,13 +37,16 @@ NO_CALLS = "no call of a driver was seen while a store was set up, so that no pr
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A flaw that was seen when an old store was set up, and how it was set up. ``place`` is the
-    place of the kill, if there was one.
+    """A flaw that was seen when an old store was set up, and how it was set up.
+
+    ``place`` is the place of the kill, if there was one. ``beside`` says that more is lost where
+    nothing is killed, too, which was left out.
     """
 
     how: str
     observed: str
     place: int | None = None
+    beside: bool = False
 
 
 @dataclass(slots=True)
@@ -123,6 +126,7 @@ class SettingUp:
         """Yield the flaws seen after a process was killed at one call of its driver."""
         self.tried += 1
         self.kills += 1
+        beside = bool(self.undisturbed)
         how = f"set up by a process that is killed at call {place + 1} of its driver, and again"
         with self.bench.store() as at:
             playing = self.bench.play(wrote, PROGRAMS, at)
@@ -130,11 +134,11 @@ class SettingUp:
             try:
                 shown = self._set_up_and_read(playing, at)
             except ReleaseRaised as refusal:
-                yield Trouble(how, str(refusal), place)
+                yield Trouble(how, str(refusal), place, beside)
                 return
         for odd in self.alone.odd(Which.NEW, shown):
             if not self._is_lost_anyway(odd):
-                yield Trouble(how, f"{odd.fact}: {odd.observed}", place)
+                yield Trouble(how, f"{odd.fact}: {odd.observed}", place, beside)
 
     def _is_lost_anyway(self, odd: Odd) -> bool:
         of_programs = zip(self.alone.programs, self.undisturbed, strict=False)
