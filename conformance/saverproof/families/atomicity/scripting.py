@@ -131,13 +131,12 @@ class _Body:
         wrong = "after == before" if contract == SILENT else "after != before"
         if fault.raises:
             wrong = f"{'not failed' if contract == SILENT else 'failed'} and {wrong}"
-        if self.scenario.thread_by_thread and contract != SILENT:
-            # Each thread may be as before or as after the operation.
-            then = [*then, call, f"whole = {listing}"]
-            wrong = "any(seen not in (b, w) for seen, b, w in zip(after, before, whole))"
-        elif contract == CANCELLED or (fault.may_store and contract != SILENT):
+        by_thread = self.scenario.thread_by_thread
+        if contract != SILENT and (by_thread or contract == CANCELLED or fault.may_store):
             then = [*(working(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
+            if by_thread:
+                wrong = "any(seen not in (b, w) for seen, b, w in zip(after, before, whole))"
         then += self._complaint(wrong)
         # A saver that keeps nothing shows nothing to another one, whether it is right or wrong.
         again = self.durable
