@@ -30,8 +30,9 @@ from tests.conformance.test_atomicity_selftest import wrong_savers as wrong_unde
 from tests.conformance.test_machines import RIGHT
 
 from saverproof import AtomicityMachine, ContractBroken, SaverMachine
-from saverproof.families.atomicity import bench, reporting
-from saverproof.families.atomicity.worker import Worker
+from saverproof.families.atomicity import reporting
+from saverproof.families.atomicity.trials import bench
+from saverproof.families.atomicity.trials.worker import Worker
 from saverproof.families.machines.registry import MACHINES
 from saverproof.scripts import verification
 from saverproof_savers.targets import sqlite

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_programs import FaultPrograms
-from saverproof.families.atomicity.neighbour_trials import NeighbourTrials
-from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.neighbours.neighbour_trials import NeighbourTrials
+from saverproof.families.atomicity.reads.failed_reads import FailedReads
+from saverproof.families.atomicity.sweeps.record import FaultRecord
 from saverproof.families.checks import CheckFamily
-from saverproof.families.concurrency import agreeing
 from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.scenes import agreeing
 from saverproof.families.cost.family import CostJudging
-from saverproof.families.durability.graph_kills import Resuming
-from saverproof.families.durability.record import KillRecord
+from saverproof.families.durability.graphs.graph_kills import Resuming
+from saverproof.families.durability.kills.record import KillRecord
 from saverproof.families.graph.bench import GraphBench
 from saverproof.families.graph.family import GraphJudging
 from saverproof.families.items import Outcome

@@ -10,8 +10,8 @@ import pytest
 from tests.conformance.accounting import every_difference_is_accounted_for
 from tests.reference.database import Database
 
-from saverproof.families.concurrency import bench as concurrency
-from saverproof.families.durability import bench as durability
+from saverproof.families.concurrency.callers import bench as concurrency
+from saverproof.families.durability.kills import bench as durability
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
 

@@ -71,7 +71,7 @@ def judge(plan, progress):
                 progress({"operations": 12_000})
                 time.sleep(0.02)
         case "give up":
-            from saverproof.families.atomicity.worker import Worker
+            from saverproof.families.atomicity.trials.worker import Worker
             Worker()
             with open("judges", "a") as judges:
                 print(os.getpid(), file=judges)
@@ -122,7 +122,7 @@ def release(nothing, progress):
 
 
 def is_spent(nothing, progress):
-    from saverproof.families.atomicity.worker import any_left
+    from saverproof.families.atomicity.trials.worker import any_left
     return any_left()
 
 

@@ -17,8 +17,10 @@ from tests.conformance import (
     upkeep_savers,
 )
 
-from saverproof.families.concurrency import child as concurrency_child
-from saverproof.families.durability import child, graph_child, power_child
+from saverproof.families.concurrency.callers import child as concurrency_child
+from saverproof.families.durability.graphs import graph_child
+from saverproof.families.durability.kills import child
+from saverproof.families.durability.power import power_child
 from saverproof.families.preloading import preload
 from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.savers.targets.reference import TargetRef

@@ -13,8 +13,8 @@ from itertools import count
 
 import pytest
 
-from saverproof.families.atomicity import worker
-from saverproof.families.atomicity.worker import HungError, SlowError, Worker
+from saverproof.families.atomicity.trials import worker
+from saverproof.families.atomicity.trials.worker import HungError, SlowError, Worker
 from saverproof.process import standstill
 from saverproof.process.standstill import MovementWatch, any_at_work, ends
 

@@ -14,8 +14,9 @@ from tests.conformance.duckdb_savers import TransactionForEachWrite
 from tests.conformance.test_atomicity import found, judged, of_class
 from tests.reference.duckdb_value import DuckdbReference
 
-from saverproof.families.atomicity import bench, effort, family, fault_programs, files
+from saverproof.families.atomicity import effort, family, fault_programs
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
+from saverproof.families.atomicity.trials import bench, files
 from saverproof_faults.syscalls import available
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))

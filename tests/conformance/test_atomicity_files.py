@@ -29,8 +29,9 @@ from tests.wrong_savers.plain_files import (
 )
 
 from saverproof.families import registry, untried
-from saverproof.families.atomicity import bench, effort, family, files, first_look
+from saverproof.families.atomicity import effort, family
 from saverproof.families.atomicity.scenarios import A_NEW_TASK, LONG_VALUES, NO_STORE_YET
+from saverproof.families.atomicity.trials import bench, files, first_look
 from saverproof.families.items import Outcome
 from saverproof.savers.targets.loading import load
 from saverproof_faults import injector

@@ -19,8 +19,8 @@ from tests.nights import by_night
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
-from saverproof.families.atomicity import bench, worker
-from saverproof.families.atomicity.counting import counting_places
+from saverproof.families.atomicity.trials import bench, worker
+from saverproof.families.atomicity.trials.counting import counting_places
 from saverproof.savers.targets.event_loop import Loop
 
 

@@ -9,21 +9,21 @@ from tests.conformance.test_atomicity_record import PLAN
 
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.families.atomicity import fault_programs
-from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.fault_programs import FaultPrograms
-from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
-from saverproof.families.atomicity.random_calls import failed
-from saverproof.families.atomicity.random_judging import (
+from saverproof.families.atomicity.programs.random_calls import failed
+from saverproof.families.atomicity.programs.random_judging import (
     Expected,
     judged_under_fault,
     judged_without_fault,
     torn_by,
     unusable_after,
 )
-from saverproof.families.atomicity.random_programs import FAULTS, KILL
-from saverproof.families.atomicity.record import FaultRecord
-from saverproof.families.atomicity.sweep import FaultSweep, sort_of
+from saverproof.families.atomicity.programs.random_programs import FAULTS, KILL
+from saverproof.families.atomicity.sweeps.record import FaultRecord
+from saverproof.families.atomicity.sweeps.sweep import FaultSweep, sort_of
+from saverproof.families.atomicity.trials.counting import kinds_of
+from saverproof.families.atomicity.trials.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.verdicts import IN_FLIGHT
 from saverproof.families.tally import Tally
 from saverproof.savers.execution.view import Snapshot

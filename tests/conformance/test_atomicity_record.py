@@ -6,8 +6,8 @@ from typing import Any
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
-from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.sweeps.record import FaultRecord
+from saverproof.families.atomicity.trials.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.verdicts import FaultVerdict
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally

@@ -19,7 +19,7 @@ from tests.reference.sqlite import SqliteReference
 from saverproof.families.answer import Status
 from saverproof.families.atomicity import family
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
-from saverproof.families.atomicity.random_judging import judged_once_closed
+from saverproof.families.atomicity.programs.random_judging import judged_once_closed
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK, THE_SAME_ID
 from saverproof.families.atomicity.verdicts import LATE, SILENT

@@ -26,11 +26,11 @@ from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.fault_programs import FaultPrograms
 from saverproof.families.atomicity.journal import blamed
-from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
-from saverproof.families.atomicity.script_faults import faults_anywhere
-from saverproof.families.atomicity.script_program import long_reproducer
+from saverproof.families.atomicity.scripts.plain_fault import PlainFault
+from saverproof.families.atomicity.scripts.script_faults import faults_anywhere
+from saverproof.families.atomicity.scripts.script_program import long_reproducer
 from saverproof.families.items import Finding, Outcome
 from saverproof.programs.steps.definitions import Prune, Put, PutWrites
 from saverproof.programs.values import Value

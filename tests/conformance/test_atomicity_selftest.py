@@ -17,8 +17,9 @@ from tests.nights import through_the_day
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
-from saverproof.families.atomicity import bench, effort
-from saverproof.families.atomicity.worker import Worker
+from saverproof.families.atomicity import effort
+from saverproof.families.atomicity.trials import bench
+from saverproof.families.atomicity.trials.worker import Worker
 from saverproof.families.registry import judged
 from saverproof.savers.targets.target import Target
 

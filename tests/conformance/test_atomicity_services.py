@@ -15,9 +15,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.test_atomicity import plan_for
 
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.shortening import SMALL
-from saverproof.families.atomicity.sweep import FaultSweep, swept
+from saverproof.families.atomicity.sweeps.shortening import SMALL
+from saverproof.families.atomicity.sweeps.sweep import FaultSweep, swept
+from saverproof.families.atomicity.trials.bench import FaultBench
 from saverproof.families.atomicity.verdicts import CANCELLED
 from saverproof.programs.steps.definitions import PutWrites
 from saverproof.savers.targets.target import Target

@@ -8,9 +8,9 @@ import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 from tests.conformance.script_runs import ended
 
-from saverproof.families.atomicity import cancelled_read_scripts, scripting
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.random_violation import ProgramViolation
+from saverproof.families.atomicity.programs.random_violation import ProgramViolation
+from saverproof.families.atomicity.scripts import cancelled_read_scripts, scripting
 from saverproof.families.atomicity.verdicts import CANCELLED, broken
 from saverproof.programs.small import THREAD
 from saverproof.programs.steps.definitions import (

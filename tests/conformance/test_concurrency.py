@@ -24,7 +24,9 @@ from tests.wrong_savers.in_threads import InThreads
 from saverproof import target
 from saverproof.contracts.registry import contracts
 from saverproof.families.concurrency import history_judging, reporting
-from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import Operation, OperationKind, TimedCall
+from saverproof.families.concurrency.callers.workload import Able
 from saverproof.families.concurrency.contract_ids import (
     ITERATION,
     LATE,
@@ -33,12 +35,10 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
 )
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.histories import CallPlan, Played, play_at_once
+from saverproof.families.concurrency.histories.history_playing import CallPlan, Played, play_at_once
+from saverproof.families.concurrency.histories.judging import judge_history
 from saverproof.families.concurrency.history_judging import HistoryJudging
-from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import Operation, OperationKind, TimedCall
-from saverproof.families.concurrency.workload import Able
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.mistakes.reference.saver import ReferenceSaver

@@ -17,15 +17,16 @@ from tests.nights import by_night
 
 from saverproof.families.answer import Status
 from saverproof.families.concurrency import replaying
-from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.copied_graphs import Copied, ShownThread
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import OperationKind
+from saverproof.families.concurrency.children import CHILDREN
 from saverproof.families.concurrency.family import ConcurrencyFamily
-from saverproof.families.concurrency.graph_calls import GraphCalls, StoringCall
-from saverproof.families.concurrency.graph_scenes import beside_graphs
-from saverproof.families.concurrency.graph_upkeep import INSIDE, UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.graphs.copied_graphs import Copied, ShownThread
+from saverproof.families.concurrency.graphs.graph_calls import GraphCalls, StoringCall
+from saverproof.families.concurrency.graphs.graph_scenes import beside_graphs
+from saverproof.families.concurrency.graphs.graph_upkeep import INSIDE, UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.histories.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.record import Problem, SceneRecord, ShownProblem
-from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.loading import load
@@ -60,7 +61,7 @@ def seen_beside(
 ) -> Seen:
     plan, made = plan_for(name, folder, api)
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
-    with CallerBench.of(plan, made) as bench:
+    with CallerBench.of(plan, made, CHILDREN) as bench:
         met = beside_graphs(bench, record, flaws, UPKEEP_OF_GRAPHS[kind], 6, graphs)
     return Seen(met, record, frozenset(flaws.known))
 

@@ -44,19 +44,20 @@ from tests.wrong_savers.upkeep_of_graphs import (
 
 from saverproof import target
 from saverproof.families.answer import Status
-from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.calls_elsewhere import CallsElsewhere
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import OperationKind
+from saverproof.families.concurrency.callers.schedules import is_zombie, runs_of
+from saverproof.families.concurrency.children import CHILDREN
 from saverproof.families.concurrency.contract_ids import COPY, PROCESSES
 from saverproof.families.concurrency.family import ConcurrencyFamily
-from saverproof.families.concurrency.graph_scenes import _seen, beside_graphs
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
-from saverproof.families.concurrency.holding import HoldPoint
-from saverproof.families.concurrency.locks_seen import LockLooks
+from saverproof.families.concurrency.graphs.calls_elsewhere import CallsElsewhere
+from saverproof.families.concurrency.graphs.graph_scenes import _seen, beside_graphs
+from saverproof.families.concurrency.graphs.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.held.holding import HoldPoint
+from saverproof.families.concurrency.held.locks_seen import LockLooks
+from saverproof.families.concurrency.histories.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.schedules import is_zombie, runs_of
-from saverproof.families.concurrency.scripts import script
-from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.concurrency.scripts.script_writing import script
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.loading import load
@@ -162,7 +163,7 @@ def seen_beside(
     plan, made = plan_for(name, folder, api)
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, made)
     upkeep = UPKEEP_OF_GRAPHS[kind]
-    with CallerBench.of(plan, made) as bench:
+    with CallerBench.of(plan, made, CHILDREN) as bench:
         called = upkeep.by_another() if elsewhere else upkeep
         met = beside_graphs(bench, record, flaws, called, 3)
     return Seen(met, record, frozenset(flaws.known))

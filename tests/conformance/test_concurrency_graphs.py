@@ -22,18 +22,21 @@ from tests.wrong_savers.in_threads import InThreads
 
 from saverproof import target
 from saverproof.families.answer import Status
-from saverproof.families.concurrency import holding, reporting
+from saverproof.families.concurrency import reporting
+from saverproof.families.concurrency.callers.records import OperationKind
+from saverproof.families.concurrency.callers.schedules import UPKEEP
 from saverproof.families.concurrency.contract_ids import PRUNE
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily
-from saverproof.families.concurrency.graph_differences import (
+from saverproof.families.concurrency.graphs.graph_differences import (
     GONE_ON,
     PlayDifference,
     difference_at_rest,
     first_difference,
 )
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
-from saverproof.families.concurrency.holding import (
+from saverproof.families.concurrency.graphs.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.held import holding
+from saverproof.families.concurrency.held.holding import (
     AWAIT,
     Holding,
     HoldPoint,
@@ -41,8 +44,6 @@ from saverproof.families.concurrency.holding import (
     Probing,
     chosen,
 )
-from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.schedules import UPKEEP
 from saverproof.families.graph.runner import RESULT, STATE, Observation
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.savers.targets.loading import load

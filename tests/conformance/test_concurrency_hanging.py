@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 
-from saverproof.families.concurrency import history_judging, upkeep_scenes
+from saverproof.families.concurrency import history_judging
+from saverproof.families.concurrency.callers.workload import able_of
 from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS, TORN
-from saverproof.families.concurrency.crossing import cross
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.histories import CallPlan, Played, Sharing
+from saverproof.families.concurrency.histories.history_playing import CallPlan, Played, Sharing
 from saverproof.families.concurrency.history_judging import HistoryJudging
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.upkeep_scenes import UPKEEPS, UpkeepJudging
-from saverproof.families.concurrency.workload import able_of
+from saverproof.families.concurrency.scenes.crossing import cross
+from saverproof.families.concurrency.upkeep import upkeep_scenes
+from saverproof.families.concurrency.upkeep.upkeep_scenes import UPKEEPS, UpkeepJudging
 from saverproof.families.tally import Tally
 from saverproof_faults.kill import DiedBy
 from saverproof_savers import targets

@@ -15,8 +15,8 @@ from tests.nights import by_night
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.contract_ids import COPY, TORN
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.held_reads import tell_apart
-from saverproof.families.concurrency.holding import Holding, HoldPoints
+from saverproof.families.concurrency.held.held_reads import tell_apart
+from saverproof.families.concurrency.held.holding import Holding, HoldPoints
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.items import ItemPlan
 from saverproof.savers.targets.loading import load

@@ -18,9 +18,9 @@ from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import LOOP
-from saverproof.families.concurrency.loop_judging import SCENE
 from saverproof.families.concurrency.replaying import replay
-from saverproof.families.concurrency.waiting import LOOKED_AT
+from saverproof.families.concurrency.scenes.loop_judging import SCENE
+from saverproof.families.concurrency.scenes.waiting import LOOKED_AT
 from saverproof.families.items import ItemPlan
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef

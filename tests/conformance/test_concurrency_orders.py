@@ -6,18 +6,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
-from saverproof.families.concurrency.judging import WRONG_PARENT, judge_history, semantics_of
-from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
-from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import (
+from saverproof.families.concurrency.callers.records import (
     Operation,
     OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
 )
-from saverproof.families.concurrency.sequential_spec import Semantics
+from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.histories.judging import (
+    WRONG_PARENT,
+    judge_history,
+    semantics_of,
+)
+from saverproof.families.concurrency.histories.linearizability import (
+    SearchResult,
+    TimedOperation,
+    search,
+)
+from saverproof.families.concurrency.histories.sequential_spec import Semantics
+from saverproof.families.concurrency.record import Problem
 from saverproof.programs.steps.codec import decode, encode
 
 Write = tuple[str, int]

@@ -14,11 +14,11 @@ from tests.nights import by_night
 from saverproof.families.answer import Status
 from saverproof.families.concurrency.contract_ids import THREADS
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.held_reading import BEFORE, READS
-from saverproof.families.concurrency.read_again import harmless
-from saverproof.families.concurrency.reading_again import CHANGES
+from saverproof.families.concurrency.held.held_reading import BEFORE, READS
+from saverproof.families.concurrency.held.read_again import harmless
+from saverproof.families.concurrency.held.reading_again import CHANGES
+from saverproof.families.concurrency.held.right_moments import moments
 from saverproof.families.concurrency.replaying import replay
-from saverproof.families.concurrency.right_moments import moments
 from saverproof.families.items import ItemPlan
 from saverproof.savers.targets.loading import load
 from saverproof.savers.targets.reference import TargetRef

@@ -12,22 +12,23 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.families.concurrency import alone, replaying
-from saverproof.families.concurrency.bench import CallerBench
-from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
-from saverproof.families.concurrency.histories import CallPlan, Played, Sharing
-from saverproof.families.concurrency.linearizability import SearchResult as Cut
-from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import (
+from saverproof.families.concurrency import replaying
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import (
     Operation,
     OperationKind,
     Phase,
     ShownTuple,
     TimedCall,
 )
-from saverproof.families.concurrency.schedules import Schedule
-from saverproof.families.concurrency.sequential_spec import Key
-from saverproof.families.concurrency.workload import PUTS
+from saverproof.families.concurrency.callers.schedules import Schedule
+from saverproof.families.concurrency.callers.workload import PUTS
+from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.histories import alone
+from saverproof.families.concurrency.histories.history_playing import CallPlan, Played, Sharing
+from saverproof.families.concurrency.histories.linearizability import SearchResult as Cut
+from saverproof.families.concurrency.histories.sequential_spec import Key
+from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.items import ItemPlan
 from saverproof_savers import targets
 

@@ -28,7 +28,8 @@ from tests.wrong_savers.upkeep_of_graphs import (
     RunsDeletedWithNewQuestions,
 )
 
-from saverproof.families.concurrency.agreeing import FILLED, FILLED_ALIKE, Asking, Reader
+from saverproof.families.concurrency.callers.records import OperationKind
+from saverproof.families.concurrency.callers.workload import DELETING
 from saverproof.families.concurrency.contract_ids import (
     COPY,
     DELETION,
@@ -44,19 +45,18 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
-from saverproof.families.concurrency.held_putting import SCENE as HELD_PUT
-from saverproof.families.concurrency.held_putting import Deleter
-from saverproof.families.concurrency.held_reading import SCENE as HELD_READ
-from saverproof.families.concurrency.histories import Sharing
-from saverproof.families.concurrency.holding import HoldPoint
-from saverproof.families.concurrency.iteration import BETWEEN, By, method_of
+from saverproof.families.concurrency.graphs.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.held.held_putting import SCENE as HELD_PUT
+from saverproof.families.concurrency.held.held_putting import Deleter
+from saverproof.families.concurrency.held.held_reading import SCENE as HELD_READ
+from saverproof.families.concurrency.held.holding import HoldPoint
+from saverproof.families.concurrency.histories.history_playing import Sharing
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, script
-from saverproof.families.concurrency.upkeep import SCENE
-from saverproof.families.concurrency.waiting import LOOKED_AT
-from saverproof.families.concurrency.workload import DELETING
+from saverproof.families.concurrency.scenes.agreeing import FILLED, FILLED_ALIKE, Asking, Reader
+from saverproof.families.concurrency.scenes.iteration import BETWEEN, By, method_of
+from saverproof.families.concurrency.scenes.waiting import LOOKED_AT
+from saverproof.families.concurrency.scripts.script_writing import SCHEDULING, reproducer, script
+from saverproof.families.concurrency.upkeep.upkeep_rounds import SCENE
 from saverproof.programs.small import CHILD
 from saverproof.programs.steps.codec import encode
 from saverproof.programs.steps.definitions import GetTuple, ListTuples

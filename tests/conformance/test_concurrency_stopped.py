@@ -23,10 +23,10 @@ from tests.wrong_savers.instances import CountAskedForTooLate
 from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.concurrency.contract_ids import INSTANCES, TORN
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.held_reading import SCENE, STOPPED
-from saverproof.families.concurrency.holding import HoldPoint
+from saverproof.families.concurrency.held.held_reading import SCENE, STOPPED
+from saverproof.families.concurrency.held.holding import HoldPoint
 from saverproof.families.concurrency.replaying import replay
-from saverproof.families.concurrency.scripts import script
+from saverproof.families.concurrency.scripts.script_writing import script
 from saverproof.families.items import ItemPlan
 from saverproof.programs.steps.codec import encode
 from saverproof.savers.targets.loading import load

@@ -6,6 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from saverproof.families.concurrency.callers.records import (
+    Operation,
+    OperationKind,
+    Phase,
+    ShownTuple,
+    TimedCall,
+    copy_of,
+)
 from saverproof.families.concurrency.contract_ids import (
     COPY,
     DELETION,
@@ -16,19 +24,11 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.family import implied_by, raised_beside_a_deletion
-from saverproof.families.concurrency.histories import Sharing
+from saverproof.families.concurrency.histories.history_playing import Sharing
 from saverproof.families.concurrency.record import Problem, ShownProblem
-from saverproof.families.concurrency.records import (
-    Operation,
-    OperationKind,
-    Phase,
-    ShownTuple,
-    TimedCall,
-    copy_of,
-)
-from saverproof.families.concurrency.upkeep import KINDS, Round, rounds_of
-from saverproof.families.concurrency.upkeep_judging import judge_round
-from saverproof.families.concurrency.upkeep_scenes import UpkeepPlan, plan_of
+from saverproof.families.concurrency.upkeep.upkeep_judging import judge_round
+from saverproof.families.concurrency.upkeep.upkeep_rounds import KINDS, Round, rounds_of
+from saverproof.families.concurrency.upkeep.upkeep_scenes import UpkeepPlan, plan_of
 
 ABLE = frozenset({"prune", "copy_thread", "delete_thread", "delete_for_runs", "early_writes"})
 ROUNDS = {one.kind: one for one in rounds_of("0", ABLE, early=False)}

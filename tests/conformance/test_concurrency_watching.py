@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from saverproof.families.concurrency import schedules
-from saverproof.families.concurrency.schedules import Pauses, Schedule
-from saverproof.families.concurrency.watching import AnswerCount, position_of, stacks, watch
+from saverproof.families.concurrency.callers import schedules
+from saverproof.families.concurrency.callers.schedules import Pauses, Schedule
+from saverproof.families.concurrency.callers.watching import AnswerCount, position_of, stacks, watch
 from saverproof.savers.targets.event_loop import EventLoop
 
 

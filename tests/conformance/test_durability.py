@@ -19,9 +19,10 @@ from tests.reference.sqlite import SqliteReference
 from saverproof import Workspace, target
 from saverproof.capability import Capability
 from saverproof.families import registry
-from saverproof.families.durability import bench, reporting
+from saverproof.families.durability import reporting
 from saverproof.families.durability.effort import EFFORTS, KillEffort
-from saverproof.families.durability.workloads import OF_LOOKS
+from saverproof.families.durability.kills import bench
+from saverproof.families.durability.kills.workloads import OF_LOOKS
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.savers.facts import METHODS
 from saverproof.savers.targets.loading import load

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from saverproof.families.durability.kill_choice import SURE, KillPhase, chosen, phased
-from saverproof.families.durability.kill_places import KillPlace, PlaceKind
+from saverproof.families.durability.kills.kill_choice import SURE, KillPhase, chosen, phased
+from saverproof.families.durability.kills.kill_places import KillPlace, PlaceKind
 from saverproof.programs.small import WRITES, checkpoint
 
 

@@ -15,9 +15,9 @@ from tests.conformance.test_durability import judged
 from tests.reference.sqlite import SqliteReference
 
 from saverproof import Workspace, target
-from saverproof.families.durability.control import is_behind, up_to_date
-from saverproof.families.durability.graph_kills import NO_RERUN, RESUME
-from saverproof.families.durability.record import KILLED
+from saverproof.families.durability.graphs.graph_kills import NO_RERUN, RESUME
+from saverproof.families.durability.kills.control import is_behind, up_to_date
+from saverproof.families.durability.kills.record import KILLED
 from saverproof.programs.steps.definitions import DeleteThread, Put, Step
 from saverproof.savers.execution.view import ShownFacts
 

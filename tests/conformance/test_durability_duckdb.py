@@ -11,8 +11,10 @@ import pytest
 from tests.conformance.test_durability import blamed, judged
 from tests.nights import by_night
 
-from saverproof.families.durability import family, power_reporting, reporting, sweep
-from saverproof.families.durability.workloads import Workload
+from saverproof.families.durability import family, reporting
+from saverproof.families.durability.kills import sweep
+from saverproof.families.durability.kills.workloads import Workload
+from saverproof.families.durability.power import power_reporting
 from saverproof.programs import small
 from saverproof_faults.syscalls import available
 

@@ -20,8 +20,9 @@ from tests.reference.log_file import LogFileReference
 from tests.reference.state_file import StateFileReference, sync_folder
 
 from saverproof import Workspace, target
-from saverproof.families.durability import kill_points, power, power_reporting, sweep
-from saverproof.families.durability.workloads import workloads
+from saverproof.families.durability.kills import kill_points, sweep
+from saverproof.families.durability.kills.workloads import workloads
+from saverproof.families.durability.power import power_cuts, power_reporting
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof_faults.syscalls import available
 
@@ -155,7 +156,7 @@ def test_the_bundled_saver_holds_by_system_calls_alone(
     for module, layer in (
         (kill_points, "engine_unavailable"),
         (kill_points, "io_unavailable"),
-        (power, "available"),
+        (power_cuts, "available"),
     ):
         monkeypatch.setattr(module, layer, lambda: "not in this test")
     outcome = judged(BUNDLED, tmp_path, monkeypatch, swept=16, images=40)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
-from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
-from saverproof.families.durability.judging import (
+from saverproof.families.durability.graphs.graph_verdict import SHARES, Resumed, Show, resumable
+from saverproof.families.durability.kills.judging import (
     KilledRun,
     KillOutcome,
     KillVerdict,
@@ -16,8 +16,8 @@ from saverproof.families.durability.judging import (
     judge,
     judge_put_again,
 )
-from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.families.durability.record import (
+from saverproof.families.durability.kills.kill_places import KillPlace, PlaceKind
+from saverproof.families.durability.kills.record import (
     ATOMIC,
     NO_GAPS,
     REOPENS,
@@ -25,7 +25,7 @@ from saverproof.families.durability.record import (
     KillRecord,
     KillTrial,
 )
-from saverproof.families.durability.trials import trouble_of
+from saverproof.families.durability.kills.trials import trouble_of
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.items import ItemPlan

@@ -17,8 +17,8 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
 from saverproof.families.durability import family, reporting
-from saverproof.families.durability.record import KillTrial
-from saverproof.families.durability.sweep import KillSweep
+from saverproof.families.durability.kills.record import KillTrial
+from saverproof.families.durability.kills.sweep import KillSweep
 from saverproof.families.items import Outcome
 from saverproof.savers.targets.target import Target
 from saverproof.scripts import flaky, verification

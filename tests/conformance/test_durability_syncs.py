@@ -24,8 +24,9 @@ from tests.wrong_savers.failed_syncs import LOSES, LogSyncsAgain, OtherLog
 
 from saverproof import Workspace, target
 from saverproof.families.answer import Status
-from saverproof.families.durability import power, power_reporting, replay
-from saverproof.families.durability.power_disks import CUT
+from saverproof.families.durability import replay
+from saverproof.families.durability.power import power_cuts, power_reporting
+from saverproof.families.durability.power.power_disks import CUT
 from saverproof.families.items import Finding, Outcome
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.savers.targets.target import Target
@@ -299,7 +300,7 @@ def test_no_more_syncs_are_failed_once_two_runs_have_hung(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So long that a busy machine gets through what does not hang.
-    monkeypatch.setattr(power, "DEADLINE_S", 3.0)
+    monkeypatch.setattr(power_cuts, "DEADLINE_S", 3.0)
     outcome = failing("waits_for_ever", tmp_path, monkeypatch)
     told = outcome.extra["power"]
     assert blamed(outcome) == set()
@@ -323,7 +324,7 @@ def test_another_sync_than_was_planned_is_judged_only_if_it_may_fail(
             return found
         return tuple(dataclasses.replace(place, ends_journal=True) for place in found)
 
-    monkeypatch.setattr(power, "sync_places", ending)
+    monkeypatch.setattr(power_cuts, "sync_places", ending)
     outcome = failing("syncs_again", tmp_path, monkeypatch, syncs=2)
     told = outcome.extra["power"]
     assert blamed(outcome) == set()

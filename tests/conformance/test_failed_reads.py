@@ -17,10 +17,10 @@ from tests.right_savers.apsw_connection import ApswConnection
 from tests.wrong_savers.failed_reads import ErrorIsNotFound
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.failed_reads import FailedReads
-from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.reads.failed_reads import FailedReads
 from saverproof.families.atomicity.replay import replay
+from saverproof.families.atomicity.sweeps.record import FaultRecord
+from saverproof.families.atomicity.trials.bench import FaultBench
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.script import LONGEST

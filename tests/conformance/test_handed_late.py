@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from saverproof.families.concurrency.handed_late import loop_handed_late
-from saverproof.families.concurrency.schedules import Pauses, Schedule
+from saverproof.families.concurrency.callers.handed_late import loop_handed_late
+from saverproof.families.concurrency.callers.schedules import Pauses, Schedule
 from saverproof.savers.targets.event_loop import EventLoop
 
 

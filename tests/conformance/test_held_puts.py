@@ -53,7 +53,7 @@ def test_a_put_and_a_deletion_that_wait_for_each_other_are_told(
 
 @pytest.mark.usefixtures("shared_harness")
 def test_what_could_not_be_held_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = "saverproof.families.concurrency.held_putting.played"
+    held = "saverproof.families.concurrency.held.held_putting.played"
     monkeypatch.setattr(held, lambda *given: ({}, "the other process has ended"))
     outcome = judged(BUNDLED, tmp_path, "sync", monkeypatch, HELD, only=LATE)
     assert LATE not in outcome.checked

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.random_stores import RandomStores
+from saverproof.families.atomicity.programs.random_stores import RandomStores
+from saverproof.families.atomicity.trials.bench import FaultBench
 
 
 class OneFile(RandomStores):

@@ -19,8 +19,9 @@ from tests.conformance.test_machines import RIGHT
 from tests.wrong_savers import WRONG
 
 from saverproof import AtomicityMachine, SaverMachine
-from saverproof.families.atomicity import bench, reporting
-from saverproof.families.atomicity.worker import Worker
+from saverproof.families.atomicity import reporting
+from saverproof.families.atomicity.trials import bench
+from saverproof.families.atomicity.trials.worker import Worker
 from saverproof.families.machines.registry import MACHINES
 from saverproof.families.machines.suiting import suited_program
 from saverproof.judging.scenes import FirstOperation

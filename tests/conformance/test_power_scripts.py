@@ -12,7 +12,7 @@ from tests.conformance.script_runs import CANNOT_TELL, ended
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers.plain_files import NothingSynced
 
-from saverproof.families.durability import power_scripts
+from saverproof.families.durability.power import power_scripts
 from saverproof.programs import small
 from saverproof.savers.targets.target import Target
 from saverproof_faults.syscalls import CallRecorder, available

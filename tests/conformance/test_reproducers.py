@@ -18,7 +18,7 @@ from tests.conformance.reproducer_support import (
 from tests.conformance.script_runs import CANNOT_TELL, ended_here
 from tests.wrong_savers.registry import opener
 
-from saverproof.families.durability.scripting import KillScript
+from saverproof.families.durability.kills.scripting import KillScript
 from saverproof.families.machines.trials import Trials
 from saverproof.judging.session import Breach
 from saverproof.mistakes.reference.saver import ReferenceSaver

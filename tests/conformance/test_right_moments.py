@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
-from saverproof.families.concurrency import held_reading, reading_again
+from saverproof.families.concurrency.callers.records import Operation, ShownTuple, TimedCall
+from saverproof.families.concurrency.callers.workload import Able
 from saverproof.families.concurrency.contract_ids import INSTANCES, THREADS, TORN
-from saverproof.families.concurrency.held_reading import BEFORE, CHANGES, READS
-from saverproof.families.concurrency.holding import HoldPoint
-from saverproof.families.concurrency.reading_again import CHANGES as CHANGES_HERE
+from saverproof.families.concurrency.held import held_reading, reading_again
+from saverproof.families.concurrency.held.held_reading import BEFORE, CHANGES, READS
+from saverproof.families.concurrency.held.holding import HoldPoint
+from saverproof.families.concurrency.held.reading_again import CHANGES as CHANGES_HERE
+from saverproof.families.concurrency.held.right_moments import Shown, moments
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import Operation, ShownTuple, TimedCall
-from saverproof.families.concurrency.right_moments import Shown, moments
-from saverproof.families.concurrency.workload import Able
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.programs.steps.codec import encode

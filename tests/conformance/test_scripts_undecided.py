@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_saver, target_of
 from tests.conformance.script_runs import CANNOT_TELL, ended
 
-from saverproof.families.atomicity.plain_fault import PlainFault
-from saverproof.families.atomicity.script_faults_of_sqlite import locked
-from saverproof.families.atomicity.script_program import made
+from saverproof.families.atomicity.scripts.plain_fault import PlainFault
+from saverproof.families.atomicity.scripts.script_faults_of_sqlite import locked
+from saverproof.families.atomicity.scripts.script_program import made
 from saverproof.programs.steps.definitions import Put
 from saverproof.scripts.kill_script import DIE, KillScript, KillSource
 from saverproof.scripts.opening import opening_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from saverproof.families.concurrency import bench as concurrency
-from saverproof.families.durability import bench as durability
+from saverproof.families.concurrency import children as concurrency
+from saverproof.families.durability import children as durability
 from saverproof.families.handlers import HANDLERS
 from saverproof.families.items import ItemPlan
 from saverproof.families.requests import RELEASE
@@ -59,8 +59,8 @@ def test_a_kept_harness_serves_all_families_and_apis_of_a_target(tmp_path: Path)
     with harness_for(plan_in(tmp_path / "two", "concurrency", "async"), EVERY) as second:
         assert second is first
         assert modules_in_a_trial(second) >= {
-            "saverproof.families.concurrency.child",
-            "saverproof.families.durability.graph_child",
+            "saverproof.families.concurrency.callers.child",
+            "saverproof.families.durability.graphs.graph_child",
             "saverproof.families.graph.definitions.nested",
             "langgraph.graph.state",
             "saverproof_savers.saver",

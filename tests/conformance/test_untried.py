@@ -14,7 +14,8 @@ from tests.conformance.test_durability import judged
 from tests.faults import without_seccomp
 
 from saverproof.families import untried
-from saverproof.families.durability import kill_points, power
+from saverproof.families.durability.kills import kill_points
+from saverproof.families.durability.power import power_cuts
 from saverproof_faults.syscalls import available
 
 REPLACED = "tests.conformance.test_durability_files:replaced"
@@ -42,7 +43,7 @@ def test_a_run_where_seccomp_is_forbidden_says_so_in_its_headline(tmp_path: Path
 @pytest.mark.nightly
 def test_kills_alone_are_no_storage_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     why = "this kernel has no seccomp notifications"
-    for module in (kill_points, power):
+    for module in (kill_points, power_cuts):
         monkeypatch.setattr(module, "system_calls_unavailable", lambda: why)
     monkeypatch.setattr(untried, "available", lambda: why)
     outcome = judged(REPLACED, tmp_path, monkeypatch, swept=4)

@@ -13,10 +13,11 @@ import pytest
 
 from saverproof import MariaDB, Postgres, Redis, ServerKind
 from saverproof.families.answer import Status
-from saverproof.families.durability import family, reporting, sweep
+from saverproof.families.durability import family, reporting
 from saverproof.families.durability import replay as replaying
-from saverproof.families.durability.kill_source import KillSource, deaths
-from saverproof.families.durability.workloads import SIZES, Workload
+from saverproof.families.durability.kills import sweep
+from saverproof.families.durability.kills.kill_source import KillSource, deaths
+from saverproof.families.durability.kills.workloads import SIZES, Workload
 from saverproof.families.items import Outcome
 from saverproof_faults.servers import place, serving
 from saverproof_faults.syscalls import available

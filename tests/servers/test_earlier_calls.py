@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import family, fault_programs, own_server, sweep
+from saverproof.families.atomicity import family, fault_programs
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, injections
 from saverproof.families.atomicity.replay import replay
-from saverproof.families.atomicity.shortening import SMALL
+from saverproof.families.atomicity.sweeps import own_server, sweep
+from saverproof.families.atomicity.sweeps.shortening import SMALL
 from saverproof.families.registry import judged
 from saverproof.programs.steps.definitions import DeleteForRuns
 from saverproof.savers.targets.target import Target

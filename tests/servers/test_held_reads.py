@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.concurrency import held_reading
 from saverproof.families.concurrency.contract_ids import TORN
 from saverproof.families.concurrency.effort import SceneEffort
-from saverproof.families.concurrency.held_reading import READS, HeldAt
+from saverproof.families.concurrency.held import held_reading
+from saverproof.families.concurrency.held.held_reading import READS, HeldAt
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.items import ItemPlan
 from tests.conformance.concurrency_support import blamed, facts_of, judged

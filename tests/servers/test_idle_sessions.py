@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import family, repeated_faults
+from saverproof.families.atomicity import family
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
+from saverproof.families.atomicity.programs import repeated_faults
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK, THE_SAME_ID
 from saverproof.families.items import Outcome

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import family, fault_programs, scenarios, sweep
+from saverproof.families.atomicity import family, fault_programs, scenarios
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
+from saverproof.families.atomicity.sweeps import sweep
 from saverproof.families.items import Outcome
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.definitions import Put

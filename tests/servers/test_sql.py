@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 
 from saverproof import MariaDB, Postgres
-from saverproof.families.atomicity import bench, family, fault_programs, sweep
+from saverproof.families.atomicity import family, fault_programs
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, injections
 from saverproof.families.atomicity.scenarios import SCENARIOS
+from saverproof.families.atomicity.sweeps import sweep
+from saverproof.families.atomicity.trials import bench
 from saverproof.families.items import Outcome
 from saverproof.families.registry import judged
 from saverproof.savers.targets.target import Target

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import bench, family, fault_programs
+from saverproof.families.atomicity import family, fault_programs
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
-from saverproof.families.atomicity.worker import Worker
+from saverproof.families.atomicity.trials import bench
+from saverproof.families.atomicity.trials.worker import Worker
 from saverproof_faults import Fault
 from saverproof_faults.servers import Redis, RedisServer, serving
 from saverproof_faults.syscalls import available

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import OperationKind
+from saverproof.families.concurrency.children import CHILDREN
 from saverproof.families.concurrency.contract_ids import COPY
-from saverproof.families.concurrency.graph_scenes import beside_graphs
-from saverproof.families.concurrency.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.graphs.graph_scenes import beside_graphs
+from saverproof.families.concurrency.graphs.graph_upkeep import UPKEEP_OF_GRAPHS
+from saverproof.families.concurrency.histories.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.scripts import script
-from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.concurrency.scripts.script_writing import script
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
@@ -53,5 +54,5 @@ def copied_elsewhere(saver: Target, folder: Path) -> tuple[SceneRecord, bool]:
     plan = ItemPlan(where, facts_of(saver), "concurrency", "sync", "quick", 0, str(folder))
     record, flaws = SceneRecord(Tally(plan)), SequentialFlaws(plan, saver)
     upkeep = UPKEEP_OF_GRAPHS[OperationKind.COPY].by_another()
-    with CallerBench.of(plan, saver) as bench:
+    with CallerBench.of(plan, saver, CHILDREN) as bench:
         return record, beside_graphs(bench, record, flaws, upkeep, 3)

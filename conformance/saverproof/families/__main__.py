@@ -8,8 +8,8 @@ import sys
 # What is imported stays: collecting all the while would make importing take twice as long.
 gc.disable()
 
-from saverproof.families.concurrency import bench as concurrency
-from saverproof.families.durability import bench as durability
+from saverproof.families.concurrency import children as concurrency
+from saverproof.families.durability import children as durability
 from saverproof.families.handlers import HANDLERS
 from saverproof.families.trial_processes import keep_harness
 from saverproof.process.server import serve

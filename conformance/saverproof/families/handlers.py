@@ -9,7 +9,7 @@ from pathlib import Path
 
 from saverproof.errors import OpeningError
 from saverproof.families.answer import Blame, ReplayAnswer, unclear
-from saverproof.families.atomicity.worker import any_left
+from saverproof.families.atomicity.trials.worker import any_left
 from saverproof.families.items import ItemPlan, Outcome
 from saverproof.families.registry import family, judged
 from saverproof.families.requests import (

@@ -41,7 +41,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command, StateSnapshot, StateUpdate
-from saverproof.families.durability.kill_points import changes
+from saverproof.families.durability.kills.kill_points import changes
 from saverproof_faults.io import Extent, Failure, IoAction, IoFault, IoWatch, Recorder
 from saverproof_faults.syscalls import CallFailure, CallFault, CallKind, CallRecorder, CallWatch
 from saverproof_faults.power import PowerCuts, failed_at, materialize

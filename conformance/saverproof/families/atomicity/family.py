@@ -13,23 +13,23 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
-from saverproof.families.atomicity.failed_reads import FailedReads
 from saverproof.families.atomicity.fault_plans import Injection, covering, spared
 from saverproof.families.atomicity.fault_programs import MOST_UNANSWERED, FaultPrograms
-from saverproof.families.atomicity.files import why_not_held
 from saverproof.families.atomicity.journal import Journal, blamed
-from saverproof.families.atomicity.neighbour_trials import NeighbourTrials
-from saverproof.families.atomicity.own_server import own_server
-from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.neighbours.neighbour_trials import NeighbourTrials
+from saverproof.families.atomicity.reads.failed_reads import FailedReads
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.reporting import finding
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
-from saverproof.families.atomicity.shortening import shortened
-from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept, swept_later
+from saverproof.families.atomicity.sweeps.own_server import own_server
+from saverproof.families.atomicity.sweeps.record import FaultRecord
+from saverproof.families.atomicity.sweeps.shortening import shortened
+from saverproof.families.atomicity.sweeps.sweep import FaultSweep, sort_of, swept, swept_later
+from saverproof.families.atomicity.trials.bench import FaultBench
+from saverproof.families.atomicity.trials.files import why_not_held
+from saverproof.families.atomicity.trials.worker import SlowError, UnansweredError
 from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, SURVIVES, USABLE
-from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.drivers import declared, nothing_passed
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally

@@ -9,22 +9,22 @@ from random import Random
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.journal import Journal
-from saverproof.families.atomicity.random_judging import unusable_after
-from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
-from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
-from saverproof.families.atomicity.random_trial import RandomTrial
-from saverproof.families.atomicity.random_violation import ProgramViolation
-from saverproof.families.atomicity.reads_in_a_row import reads_in_a_row
-from saverproof.families.atomicity.record import FaultRecord
-from saverproof.families.atomicity.repeated_faults import FaultsInARow, faults_in_a_row
+from saverproof.families.atomicity.programs.random_judging import unusable_after
+from saverproof.families.atomicity.programs.random_programs import DrawnSteps, fault_theme
+from saverproof.families.atomicity.programs.random_shrinking import places_of, shortest_program
+from saverproof.families.atomicity.programs.random_trial import RandomTrial
+from saverproof.families.atomicity.programs.random_violation import ProgramViolation
+from saverproof.families.atomicity.programs.reads_in_a_row import reads_in_a_row
+from saverproof.families.atomicity.programs.repeated_faults import FaultsInARow, faults_in_a_row
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
-from saverproof.families.atomicity.sweep import FaultSweep
+from saverproof.families.atomicity.sweeps.record import FaultRecord
+from saverproof.families.atomicity.sweeps.sweep import FaultSweep
+from saverproof.families.atomicity.trials.bench import FaultBench
+from saverproof.families.atomicity.trials.counting import kinds_of
+from saverproof.families.atomicity.trials.worker import HungError, SlowError, UnansweredError
 from saverproof.families.atomicity.verdicts import USABLE
-from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target

@@ -9,8 +9,8 @@ from typing import Protocol
 from hypothesis.stateful import precondition
 from hypothesis.stateful import rule as hypothesis_rule
 
-from saverproof.families.atomicity import random_programs
-from saverproof.families.atomicity.random_programs import FaultMaker
+from saverproof.families.atomicity.programs import random_programs
+from saverproof.families.atomicity.programs.random_programs import FaultMaker
 from saverproof.families.machines.choices import SEEDS, SeededChoices
 from saverproof.families.machines.rules import step_rule
 from saverproof.programs.makers import batches, checkpoints, whole_threads

@@ -27,8 +27,8 @@ from saverproof.families.atomicity.machine_bench import (
     folder_of_machine,
     plan_of,
 )
-from saverproof.families.atomicity.own_steps import OwnStepsOfMachine, StandInMachine
-from saverproof.families.atomicity.random_programs import (
+from saverproof.families.atomicity.programs.own_steps import OwnStepsOfMachine, StandInMachine
+from saverproof.families.atomicity.programs.random_programs import (
     OUTAGES,
     WATCHED,
     DrawnSteps,
@@ -37,8 +37,8 @@ from saverproof.families.atomicity.random_programs import (
     StepSource,
     fault_theme,
 )
-from saverproof.families.atomicity.random_violation import ProgramViolation
-from saverproof.families.atomicity.worker import UnansweredError
+from saverproof.families.atomicity.programs.random_violation import ProgramViolation
+from saverproof.families.atomicity.trials.worker import UnansweredError
 from saverproof.families.machines.broken import ContractBroken, told
 from saverproof.families.machines.choices import PHASES, SEEDS, SeededChoices
 from saverproof.families.machines.own_rules import own_sources, with_own

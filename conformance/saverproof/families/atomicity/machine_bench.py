@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.tables.atomicity import TABLE
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.counting import kinds_of
-from saverproof.families.atomicity.own_steps import OwnFaultSteps
-from saverproof.families.atomicity.random_programs import RecordedSteps
-from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
-from saverproof.families.atomicity.random_trial import RandomTrial
-from saverproof.families.atomicity.random_violation import ProgramViolation
+from saverproof.families.atomicity.programs.own_steps import OwnFaultSteps
+from saverproof.families.atomicity.programs.random_programs import RecordedSteps
+from saverproof.families.atomicity.programs.random_shrinking import places_of, shortest_program
+from saverproof.families.atomicity.programs.random_trial import RandomTrial
+from saverproof.families.atomicity.programs.random_violation import ProgramViolation
 from saverproof.families.atomicity.replay import read_random
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
+from saverproof.families.atomicity.trials.bench import FaultBench
+from saverproof.families.atomicity.trials.counting import kinds_of
+from saverproof.families.atomicity.trials.worker import UnansweredError
 from saverproof.families.atomicity.verdicts import USABLE, broken
-from saverproof.families.atomicity.worker import UnansweredError
 from saverproof.families.drivers import declared
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.families.machines.known_failures import database

@@ -8,17 +8,17 @@ from typing import Any
 
 from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.failed_reads import is_recorded_read, replay_read
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.neighbour_trials import replay_meeting
-from saverproof.families.atomicity.own_server import needs_own_server
-from saverproof.families.atomicity.random_programs import RecordedSteps
-from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.neighbours.neighbour_trials import replay_meeting
+from saverproof.families.atomicity.programs.random_programs import RecordedSteps
+from saverproof.families.atomicity.programs.random_trial import RandomTrial
+from saverproof.families.atomicity.reads.failed_reads import is_recorded_read, replay_read
 from saverproof.families.atomicity.scenarios import FaultScenario
-from saverproof.families.atomicity.sweep import FaultSweep, swept
+from saverproof.families.atomicity.sweeps.own_server import needs_own_server
+from saverproof.families.atomicity.sweeps.sweep import FaultSweep, swept
+from saverproof.families.atomicity.trials.bench import FaultBench
+from saverproof.families.atomicity.trials.worker import HungError, SlowError
 from saverproof.families.atomicity.verdicts import CANCELLED, FaultVerdict
-from saverproof.families.atomicity.worker import HungError, SlowError
 from saverproof.families.drivers import declared
 from saverproof.families.items import ItemPlan
 from saverproof.programs.small import OPERATIONS

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saverproof.contracts.registry import contract
-from saverproof.families.atomicity import cancelled_read_scripts
-from saverproof.families.atomicity.random_programs import OUTAGES
-from saverproof.families.atomicity.random_violation import ProgramViolation
-from saverproof.families.atomicity.record import Found
-from saverproof.families.atomicity.script_faults import faults_anywhere
-from saverproof.families.atomicity.script_kills import kill_reproducer
-from saverproof.families.atomicity.script_program import long_reproducer
-from saverproof.families.atomicity.scripting import reproducer
+from saverproof.families.atomicity.programs.random_programs import OUTAGES
+from saverproof.families.atomicity.programs.random_violation import ProgramViolation
+from saverproof.families.atomicity.scripts import cancelled_read_scripts
+from saverproof.families.atomicity.scripts.script_faults import faults_anywhere
+from saverproof.families.atomicity.scripts.script_kills import kill_reproducer
+from saverproof.families.atomicity.scripts.script_program import long_reproducer
+from saverproof.families.atomicity.scripts.scripting import reproducer
+from saverproof.families.atomicity.sweeps.record import Found
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.describing import describe

@@ -12,8 +12,9 @@ from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.axes import tell_of_axes
-from saverproof.families.concurrency.agreeing import Reader, agree
-from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.workload import able_of
+from saverproof.families.concurrency.children import CHILDREN
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
     INSTANCES,
@@ -25,18 +26,18 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
-from saverproof.families.concurrency.held_putting import hold_puts
-from saverproof.families.concurrency.histories import Sharing
+from saverproof.families.concurrency.held.held_putting import hold_puts
+from saverproof.families.concurrency.histories.history_playing import Sharing
 from saverproof.families.concurrency.history_judging import HISTORIES, HistoryJudging
-from saverproof.families.concurrency.iteration import By
-from saverproof.families.concurrency.late_writing import write_late
-from saverproof.families.concurrency.loop_judging import let_wait
 from saverproof.families.concurrency.record import SceneRecord, ShownProblem
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.concurrency.reporting import finding
-from saverproof.families.concurrency.scenes import ask, iterate, race
-from saverproof.families.concurrency.upkeep_scenes import UPKEEPS, UpkeepJudging
-from saverproof.families.concurrency.workload import able_of
+from saverproof.families.concurrency.scenes.agreeing import Reader, agree
+from saverproof.families.concurrency.scenes.iteration import By
+from saverproof.families.concurrency.scenes.late_writing import write_late
+from saverproof.families.concurrency.scenes.loop_judging import let_wait
+from saverproof.families.concurrency.scenes.scene_judging import ask, iterate, race
+from saverproof.families.concurrency.upkeep.upkeep_scenes import UPKEEPS, UpkeepJudging
 from saverproof.families.items import ItemPlan
 from saverproof.families.machines.suiting import able_of as points_of
 from saverproof.families.tally import Tally
@@ -114,7 +115,7 @@ class ConcurrencyJudging:
         """Play every scene, each in processes of its own, so that a scene that hangs stops no
         other.
         """
-        with CallerBench.of(self.plan, self.target) as bench:
+        with CallerBench.of(self.plan, self.target, CHILDREN) as bench:
             effort = self._effort(bench)
             if ITERATION in self.tally.wanted and "list" in self._operations():
                 hung = False

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from saverproof.capability import Capability
 from saverproof.families.budget import batched
-from saverproof.families.concurrency.alone import OneCaller, divided
-from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import OperationKind
+from saverproof.families.concurrency.callers.workload import Able
 from saverproof.families.concurrency.contract_ids import (
     INSTANCES,
     ITERATION,
@@ -18,8 +19,11 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.effort import SLOW_CALL_MS, SceneEffort
-from saverproof.families.concurrency.held_reading import hold_reads
-from saverproof.families.concurrency.histories import (
+from saverproof.families.concurrency.held.held_reading import hold_reads
+from saverproof.families.concurrency.held.reading_again import read_beside_changes
+from saverproof.families.concurrency.held.stopping import stop_reads
+from saverproof.families.concurrency.histories.alone import OneCaller, divided
+from saverproof.families.concurrency.histories.history_playing import (
     AT_ONCE,
     CallPlan,
     Played,
@@ -31,14 +35,10 @@ from saverproof.families.concurrency.histories import (
     rehearsal,
     script_of,
 )
-from saverproof.families.concurrency.judging import CUT_OFF, Judgement, judge_history
-from saverproof.families.concurrency.overtaking import overtake
-from saverproof.families.concurrency.reading_again import read_beside_changes
+from saverproof.families.concurrency.histories.judging import CUT_OFF, Judgement, judge_history
+from saverproof.families.concurrency.histories.sequential_flaws import SequentialFlaws
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import OperationKind
-from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
-from saverproof.families.concurrency.stopping import stop_reads
-from saverproof.families.concurrency.workload import Able
+from saverproof.families.concurrency.scenes.overtaking import overtake
 from saverproof.families.tally import Tally, hidden
 
 HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.concurrency.records import TimedCall, lines_of
+from saverproof.families.concurrency.callers.records import TimedCall, lines_of
 from saverproof.families.tally import Tally, hidden, keep_plainest
 
 _NUMBER = re.compile(r"\d+")

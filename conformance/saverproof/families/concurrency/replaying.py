@@ -6,24 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
-from saverproof.families.concurrency import (
-    agreeing,
-    crossing,
-    held_putting,
-    held_reading,
-    late_writing,
-    loop_judging,
-    reading_again,
-    stopping,
-    upkeep,
-)
-from saverproof.families.concurrency.agreeing import Asking
-from saverproof.families.concurrency.alone import OneCaller, divided
-from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.callers.bench import CallerBench
+from saverproof.families.concurrency.callers.records import Operation
+from saverproof.families.concurrency.callers.schedules import Schedule
+from saverproof.families.concurrency.callers.workload import THEMES_BY_NAME, Able, able_of
+from saverproof.families.concurrency.children import CHILDREN
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
-from saverproof.families.concurrency.graph_scenes import SCENES, beside_graphs
-from saverproof.families.concurrency.histories import (
+from saverproof.families.concurrency.graphs.graph_scenes import SCENES, beside_graphs
+from saverproof.families.concurrency.held import held_putting, held_reading, reading_again, stopping
+from saverproof.families.concurrency.histories.alone import OneCaller, divided
+from saverproof.families.concurrency.histories.history_playing import (
     CallPlan,
     Played,
     Sharing,
@@ -32,16 +25,16 @@ from saverproof.families.concurrency.histories import (
     play,
     rehearsal,
 )
-from saverproof.families.concurrency.iteration import By
-from saverproof.families.concurrency.judging import CUT_OFF, judge_history
+from saverproof.families.concurrency.histories.judging import CUT_OFF, judge_history
+from saverproof.families.concurrency.histories.sequential_flaws import SequentialFlaws
+from saverproof.families.concurrency.histories.sequential_spec import USUAL
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import Operation
-from saverproof.families.concurrency.scenes import ask, iterate, race
-from saverproof.families.concurrency.schedules import Schedule
-from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
-from saverproof.families.concurrency.sequential_spec import USUAL
-from saverproof.families.concurrency.upkeep_scenes import UpkeepJudging, UpkeepPlan
-from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
+from saverproof.families.concurrency.scenes import agreeing, crossing, late_writing, loop_judging
+from saverproof.families.concurrency.scenes.agreeing import Asking
+from saverproof.families.concurrency.scenes.iteration import By
+from saverproof.families.concurrency.scenes.scene_judging import ask, iterate, race
+from saverproof.families.concurrency.upkeep import upkeep_rounds
+from saverproof.families.concurrency.upkeep.upkeep_scenes import UpkeepJudging, UpkeepPlan
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.programs.steps.codec import decode
@@ -71,7 +64,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         raise ValueError(f"found {data!r:.60}, expected an object with a scene")
     record = SceneRecord(Tally(plan))
     try:
-        with CallerBench.of(plan, target) as bench:
+        with CallerBench.of(plan, target, CHILDREN) as bench:
             times = _play(bench, data, contract, record)
     except HarnessError as problem:
         return unclear(f"no process could be started for it: {problem}")
@@ -131,7 +124,7 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
             loop_judging.let_wait(bench, record)
             if not record.tally.checked[contract]:
                 record.tally.unsure([contract], "no call of a driver that is known was seen")
-        case upkeep.SCENE:
+        case upkeep_rounds.SCENE:
             return _upkeep(bench, data, contract, record)
         case scene if scene in SCENES:
             _graphs(bench, data, contract, record)

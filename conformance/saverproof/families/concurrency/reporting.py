@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from saverproof.families.concurrency.callers.records import MOST_LINES, lines_of
 from saverproof.families.concurrency.record import Problem, ShownProblem
-from saverproof.families.concurrency.records import MOST_LINES, lines_of
-from saverproof.families.concurrency.scripts import reproducer
+from saverproof.families.concurrency.scripts.script_writing import reproducer
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.flaky import often_shown

@@ -9,17 +9,18 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.durability import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.families.durability.bench import KillBench
+from saverproof.families.durability.children import CHILDREN
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
-from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
-from saverproof.families.durability.power import Power, longer_run
-from saverproof.families.durability.power_disks import CUT, KEEPS, POWER
-from saverproof.families.durability.power_reporting import power_findings, power_section
-from saverproof.families.durability.record import KILLED, REOPENS, KillRecord
+from saverproof.families.durability.graphs.graph_kills import NO_RERUN, RESUME, Resuming
+from saverproof.families.durability.kills.bench import KillBench
+from saverproof.families.durability.kills.record import KILLED, REOPENS, KillRecord
+from saverproof.families.durability.kills.shortening import shortened
+from saverproof.families.durability.kills.sweep import KillSweep
+from saverproof.families.durability.power.power_cuts import Power, longer_run
+from saverproof.families.durability.power.power_disks import CUT, KEEPS, POWER
+from saverproof.families.durability.power.power_reporting import power_findings, power_section
 from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
-from saverproof.families.durability.shortening import shortened
-from saverproof.families.durability.sweep import KillSweep
 from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally, hidden
 from saverproof.families.untried import why_untried
@@ -61,7 +62,7 @@ class DurabilityJudging:
         """Kill processes, cut the power, resume graphs, and sum up."""
         wanted = self.tally.wanted
         able = {*self.plan.facts["capabilities"]} - _missing(self.plan)
-        with KillBench.of(self.plan, self.target) as bench:
+        with KillBench.of(self.plan, self.target, CHILDREN) as bench:
             effort = self._effort(bench)
             if wanted & {*KILLED}:
                 self._kill(bench, effort, frozenset(able))

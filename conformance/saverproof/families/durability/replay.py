@@ -9,15 +9,16 @@ from typing import Any
 
 from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
-from saverproof.families.durability.bench import KillBench
-from saverproof.families.durability.graph_kills import Resuming
-from saverproof.families.durability.judging import KillOutcome
-from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.families.durability.power import Power
-from saverproof.families.durability.power_reporting import EXPECTED
-from saverproof.families.durability.record import KillRecord, KillTrial
-from saverproof.families.durability.trials import Subject, controlled, looked_for, trial_of
-from saverproof.families.durability.workloads import Workload
+from saverproof.families.durability.children import CHILDREN
+from saverproof.families.durability.graphs.graph_kills import Resuming
+from saverproof.families.durability.kills.bench import KillBench
+from saverproof.families.durability.kills.judging import KillOutcome
+from saverproof.families.durability.kills.kill_places import KillPlace, PlaceKind
+from saverproof.families.durability.kills.record import KillRecord, KillTrial
+from saverproof.families.durability.kills.trials import Subject, controlled, looked_for, trial_of
+from saverproof.families.durability.kills.workloads import Workload
+from saverproof.families.durability.power.power_cuts import Power
+from saverproof.families.durability.power.power_reporting import EXPECTED
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.items import ItemPlan
@@ -53,7 +54,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     if not isinstance(data, Mapping):
         raise ValueError(f"found {data!r:.60}, expected an object with the place of a kill")
     try:
-        with KillBench.of(plan, target) as bench:
+        with KillBench.of(plan, target, CHILDREN) as bench:
             if "power" in data:
                 return _power(bench, contract, data)
             if "scenario" in data:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saverproof.families.durability.judging import KillOutcome
-from saverproof.families.durability.kill_places import PlaceKind
-from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, KillTrial
-from saverproof.families.durability.scripting import reproducer
+from saverproof.families.durability.kills.judging import KillOutcome
+from saverproof.families.durability.kills.kill_places import PlaceKind
+from saverproof.families.durability.kills.record import (
+    ATOMIC,
+    NO_GAPS,
+    REOPENS,
+    SURVIVES,
+    KillTrial,
+)
+from saverproof.families.durability.kills.scripting import reproducer
 from saverproof.families.items import Finding, ItemPlan
 from saverproof.programs.steps.codec import encode, to_json
 from saverproof.programs.steps.describing import describe

@@ -11,13 +11,15 @@ from typing import Any
 import click
 
 from saverproof.contracts.registry import families
-from saverproof.families.durability import child, graph_child
-from saverproof.families.durability.bench import DEADLINE_S, KillBench
-from saverproof.families.durability.judging import KillOutcome
-from saverproof.families.durability.kill_places import PlaceKind
-from saverproof.families.durability.kill_points import unavailable
-from saverproof.families.durability.trials import Subject, trial_of, trouble_of
-from saverproof.families.durability.workloads import workloads
+from saverproof.families.durability.children import CHILDREN
+from saverproof.families.durability.graphs import graph_child
+from saverproof.families.durability.kills import child
+from saverproof.families.durability.kills.bench import DEADLINE_S, KillBench
+from saverproof.families.durability.kills.judging import KillOutcome
+from saverproof.families.durability.kills.kill_places import PlaceKind
+from saverproof.families.durability.kills.kill_points import unavailable
+from saverproof.families.durability.kills.trials import Subject, trial_of, trouble_of
+from saverproof.families.durability.kills.workloads import workloads
 from saverproof.families.items import ItemPlan
 from saverproof.process.environment import Setting
 from saverproof.process.servers import Servers
@@ -72,7 +74,7 @@ def _verify(ref: TargetRef, facts: Facts) -> None:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
         plan = ItemPlan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
-        with KillBench.of(plan, load(ref)) as bench:
+        with KillBench.of(plan, load(ref), CHILDREN) as bench:
             said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
     left = ", ".join(family for family in families() if family not in _LOOKED_AT)
     told(f"not looked at: {left}; saverproof judge {one_line(ref.saver, 80)} looks at all of it")

@@ -1,0 +1,1 @@
+"""Makes a call fail while another caller's call is under way."""

@@ -1,0 +1,1 @@
+"""Makes reads fail, and judges what they answer."""

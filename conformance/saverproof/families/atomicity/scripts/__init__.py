@@ -1,0 +1,1 @@
+"""Writes standalone scripts that make an operation fail."""

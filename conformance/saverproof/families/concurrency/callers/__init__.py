@@ -1,0 +1,1 @@
+"""Makes the callers of a scene: their processes, threads and tasks, their calls and answers."""

@@ -1,0 +1,1 @@
+"""Plays graphs while someone prunes, copies or deletes threads."""

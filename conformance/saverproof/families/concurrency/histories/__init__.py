@@ -1,0 +1,1 @@
+"""Plays histories, and looks for an order of their calls that explains all answers."""

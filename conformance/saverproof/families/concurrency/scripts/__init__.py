@@ -1,0 +1,1 @@
+"""Writes standalone scripts of what goes wrong between callers."""

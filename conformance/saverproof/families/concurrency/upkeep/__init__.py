@@ -1,0 +1,1 @@
+"""Plays histories in which someone prunes, copies or deletes threads while runs go on."""

@@ -1,0 +1,1 @@
+"""Kills graphs while they run, and resumes them."""

@@ -1,0 +1,1 @@
+"""Cuts the power, and opens the disks that it may leave."""
