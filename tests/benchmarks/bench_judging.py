@@ -29,9 +29,9 @@ from tests.conformance.selftest_support import blamed, hunted, judged_by_program
 
 from saverproof import SaverMachine, Target, Workspace
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.families.machines.registry import MACHINES
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import Trials
 from saverproof.programs.theme import Theme
 from saverproof.savers.facts import METHODS
 from saverproof.savers.targets.event_loop import EventLoop

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.conformance.selftest_support import hunted
 
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE, programs
 from saverproof.programs.small import OTHER, THREAD, batch

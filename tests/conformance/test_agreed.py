@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.wrong_savers.registry import opener
 
-from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.judging import facts
 from saverproof.judging.agreed import Agreed
 from saverproof.mistakes.reference.saver import ReferenceSaver

@@ -27,8 +27,8 @@ from saverproof.families.budget import Budget
 from saverproof.families.functional import judging as functional
 from saverproof.families.functional.effort import EFFORTS
 from saverproof.families.items import Outcome
-from saverproof.families.machines.patience import OutOfPatience, Patience
-from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.explaining.patience import OutOfPatience, Patience
+from saverproof.families.machines.explaining.search import ProgramSearch
 from saverproof.families.registry import judged
 from saverproof.families.tally import Tally
 from saverproof.judging.scenes.bulk import Bulk

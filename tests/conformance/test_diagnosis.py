@@ -20,11 +20,11 @@ from tests.conformance.mistake_programs import facts_shown
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.items import Outcome
-from saverproof.families.machines.composing import composed, lacks_paths, versions_like
-from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import Predictor, compare
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.composing import composed, lacks_paths, versions_like
+from saverproof.families.machines.explaining.diagnosis import Diagnosis
+from saverproof.families.machines.explaining.prediction import Predictor, compare
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.families.registry import judged
 from saverproof.judging.scenes import RefuseValue
 from saverproof.mistakes import MISTAKES, Mistake

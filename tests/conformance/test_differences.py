@@ -19,9 +19,9 @@ from saverproof.contracts.tables import (
     ordering,
     pending_writes,
 )
-from saverproof.families.machines.ledger import Ledger
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.ledger import Ledger
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
 from saverproof.judging.scenes import CallOnLoop, CheckFiles, Elsewhere

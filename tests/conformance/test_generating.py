@@ -10,8 +10,8 @@ import pytest
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
-from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection

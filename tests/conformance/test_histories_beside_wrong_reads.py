@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.wrong_savers.registry import opener
 
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes.delta_history import WALK, HistoryNewestFirst, HistoryOneWritePerTask
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.write_order import GotWritesBackwards, WritesBackwards

@@ -21,8 +21,8 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import ContractBroken, SaverMachine, Target
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
-from saverproof.families.machines.trials import ProgramRun, Trials
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.makers import batches, checkpoints
 from saverproof.programs.model.store import Model

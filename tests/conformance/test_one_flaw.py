@@ -12,9 +12,9 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_
 
 from saverproof.contracts.registry import contracts
 from saverproof.contracts.tables import deletion, parity, pending_writes
-from saverproof.families.machines.blaming import Blaming
-from saverproof.families.machines.diagnosis import Established
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.blaming import Blaming
+from saverproof.families.machines.explaining.diagnosis import Established
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.families.registry import judged
 from saverproof.judging import facts
 from saverproof.judging.session import Breach

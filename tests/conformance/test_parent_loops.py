@@ -21,7 +21,7 @@ from tests.conformance.script_runs import ended
 from tests.waiting import PATIENCE_S
 from tests.wrong_savers.registry import opener
 
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.judging.facts import Difference
 from saverproof.judging.scenes import ParentLoop, parent_loop
 from saverproof.judging.session import Breach

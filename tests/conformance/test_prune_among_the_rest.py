@@ -14,8 +14,8 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.families.machines.everything import EVERYTHING
-from saverproof.families.machines.prediction import Predictor, compare
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.prediction import Predictor, compare
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes import MISTAKES
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf

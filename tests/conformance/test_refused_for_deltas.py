@@ -10,7 +10,7 @@ from tests.conformance.right_targets import ref_to
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.steps.definitions import DeleteForRuns, Program, Prune, Put
 from saverproof.programs.values import Value

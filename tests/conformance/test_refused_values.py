@@ -10,8 +10,8 @@ from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.tables.pending_writes import COMPLETE
 from saverproof.contracts.tables.serialization import CHANNEL_VALUES, UNSERIALIZABLE_IS_REFUSED
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import WriteRow

@@ -9,7 +9,7 @@ import pytest
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes import lifecycle, snapshots, upsert
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.reopened import KEPT, SET_UP_AGAIN

@@ -19,7 +19,7 @@ from tests.conformance.script_runs import CANNOT_TELL, ended_here
 from tests.wrong_savers.registry import opener
 
 from saverproof.families.durability.kills.scripting import KillScript
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.judging.session import Breach
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.steps.definitions import Program, Put

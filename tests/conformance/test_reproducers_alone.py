@@ -19,7 +19,7 @@ from tests.conformance.reproducer_support import of_a_shut_saver, of_the_right_s
 from tests.conformance.script_runs import CANNOT_TELL
 from tests.nights import by_night
 
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.judging.facts import HANG, Difference, Fact
 from saverproof.judging.scenes import CallOnLoop, event_loop
 from saverproof.judging.session import Breach

@@ -31,11 +31,11 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
 from saverproof.families.items import Outcome
-from saverproof.families.machines.ledger import LedgerEntry
-from saverproof.families.machines.prediction import Predictor, compare
+from saverproof.families.machines.explaining.ledger import LedgerEntry
+from saverproof.families.machines.explaining.prediction import Predictor, compare
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import ProgramRun
 from saverproof.judging.scenes import event_loop
 from saverproof.judging.session import Breach
 from saverproof.programs.trait import Trait

@@ -13,7 +13,7 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof.families.items import Finding
-from saverproof.families.machines.sharing import may_share
+from saverproof.families.machines.explaining.sharing import may_share
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
 from saverproof.programs.steps.definitions import (

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.conformance.selftest_support import api_of, family_of, judged_by_programs, target_of
 from tests.wrong_savers import WrongSaver
 
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.programs.shrinking import Attempt, shrink
 from saverproof.programs.steps.definitions import Program, Put, PutWrites, Step
 from saverproof.programs.steps.describing import describe

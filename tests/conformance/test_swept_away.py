@@ -10,7 +10,7 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes import swept_away
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf

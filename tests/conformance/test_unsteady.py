@@ -9,8 +9,8 @@ from typing import Any
 from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.tables import channels, ordering
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.programs.steps.definitions import ListTuples, Program, Put
 from saverproof.savers.targets.event_loop import EventLoop

@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import CheckpointTuple, empty_checkpoint
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.judging.scenes.bulk import Bulk
 from saverproof.mistakes.metadata import MetadataAs, NoneMetadataDropped
 from saverproof.mistakes.pending_writes import NoneWritesHidden

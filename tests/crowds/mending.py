@@ -13,7 +13,7 @@ from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.families.answer import Status
-from saverproof.families.machines.trials import Trials
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.families.registry import family
 from saverproof.programs.steps.codec import from_json
 from saverproof.savers.targets.event_loop import loop_for

@@ -12,7 +12,7 @@ from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
 from saverproof.families.budget import Budget
 from saverproof.families.items import Finding, ItemPlan, Outcome, Unsettled
-from saverproof.families.machines.differences import Differences
+from saverproof.families.machines.explaining.differences import Differences
 
 Progress = Callable[[dict[str, Any]], None]
 _EVERY_S = 0.2

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.stateful import run_state_machine_as_test
 
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials, run_of
 from saverproof.families.machines.machine import SaverMachine
-from saverproof.families.machines.trials import ProgramRun, Trials, run_of
 from saverproof.programs.theme import Theme
 
 FollowUp: TypeAlias = Callable[[ProgramRun], None]

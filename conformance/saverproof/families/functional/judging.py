@@ -29,15 +29,19 @@ from saverproof.families.functional.shares import (
     ProgramShares,
 )
 from saverproof.families.items import Finding, ItemPlan
-from saverproof.families.machines.composing import lacks_paths, prunes_like, versions_like
+from saverproof.families.machines.explaining.composing import (
+    lacks_paths,
+    prunes_like,
+    versions_like,
+)
+from saverproof.families.machines.explaining.patience import Patience
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials, programs
+from saverproof.families.machines.explaining.violations import Violation
 from saverproof.families.machines.findings import finding, notes
-from saverproof.families.machines.patience import Patience
 from saverproof.families.machines.registry import MACHINES
-from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing
 from saverproof.families.machines.suiting import able_of, suited, suited_program
-from saverproof.families.machines.trials import ProgramRun, Trials, programs
-from saverproof.families.machines.violations import Violation
 from saverproof.families.tally import Tally
 from saverproof.judging.attribution.features import of_family
 from saverproof.mistakes import MISTAKES, Mistake

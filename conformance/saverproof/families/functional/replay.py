@@ -10,9 +10,9 @@ from saverproof.capability import Capability
 from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.functional.journal import journal_of
 from saverproof.families.items import ItemPlan
-from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.families.machines.signatures import judge_standing
-from saverproof.families.machines.trials import Trials
 from saverproof.judging.session import Breach
 from saverproof.judging.wording import fact_in_words, shown
 from saverproof.programs.steps.codec import from_json

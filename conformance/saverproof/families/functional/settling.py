@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from saverproof.families.items import Unsettled
-from saverproof.families.machines.differences import is_implied
-from saverproof.families.machines.hiding import Hiding
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.differences import is_implied
+from saverproof.families.machines.explaining.hiding import Hiding
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.families.tally import Tally, unsettled
 from saverproof.mistakes import Mistake
 from saverproof.programs.steps.codec import to_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.trials import ProgramRun
 
 RANDOM, HYPOTHESIS = "random", "hypothesis"
 DIRECTED, REMEMBERED, PINNED = "directed", "remembered", "pinned"

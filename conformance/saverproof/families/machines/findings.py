@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from saverproof.contracts.registry import contract
 from saverproof.families.items import Finding
-from saverproof.families.machines.violations import Violation
+from saverproof.families.machines.explaining.violations import Violation
 from saverproof.judging.wording import fact_in_words, shown
 from saverproof.mistakes import Mistake
 from saverproof.programs.steps.codec import to_json

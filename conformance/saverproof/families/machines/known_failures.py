@@ -19,11 +19,11 @@ from hypothesis.database import ExampleDatabase
 
 from saverproof.errors import SaverproofError
 from saverproof.families.items import Finding
-from saverproof.families.machines.search import ProgramSearch
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.violations import Violation
 from saverproof.families.machines.suiting import suited_program
 from saverproof.families.machines.survey import SaverSurvey
-from saverproof.families.machines.trials import ProgramRun, Trials
-from saverproof.families.machines.violations import Violation
 from saverproof.programs.axes.crossing import drawn_crossing
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import Program

@@ -22,6 +22,8 @@ from saverproof.families.items import Finding
 from saverproof.families.machines.broken import ContractBroken, told
 from saverproof.families.machines.choices import PHASES, SEEDS, SeededChoices
 from saverproof.families.machines.everything import EVERYTHING
+from saverproof.families.machines.explaining.trials import NOTHING, Stepper, programs, run_of
+from saverproof.families.machines.explaining.violations import Violation
 from saverproof.families.machines.findings import finding
 from saverproof.families.machines.kit_rules import KitRules
 from saverproof.families.machines.known_failures import KnownFailures
@@ -29,8 +31,6 @@ from saverproof.families.machines.own_rules import OwnAdditions, own_sources, wi
 from saverproof.families.machines.rules import install
 from saverproof.families.machines.running import MachinePlan, running
 from saverproof.families.machines.targeting import target_of
-from saverproof.families.machines.trials import NOTHING, Stepper, programs, run_of
-from saverproof.families.machines.violations import Violation
 from saverproof.judging.session import Session
 from saverproof.programs.legality import objection
 from saverproof.programs.model.store import Model

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.tables import serialization
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import Stepper, Trials
 from saverproof.families.machines.known_failures import KnownFailures
-from saverproof.families.machines.search import ProgramSearch
 from saverproof.families.machines.signatures import judge_standing
 from saverproof.families.machines.suiting import suited, suited_program
 from saverproof.families.machines.survey import survey
-from saverproof.families.machines.trials import Stepper, Trials
 from saverproof.judging.session import Session
 from saverproof.process.scratch import scratch_folder
 from saverproof.programs.axes.table import CROSSED

@@ -19,9 +19,9 @@ from saverproof.families.concurrency.callers.records import (
 from saverproof.families.concurrency.callers.workload import KNOWN
 from saverproof.families.concurrency.histories.history_playing import CallPlan
 from saverproof.families.items import Finding, ItemPlan
+from saverproof.families.machines.explaining.search import ProgramSearch
+from saverproof.families.machines.explaining.trials import Trials
 from saverproof.families.machines.findings import finding
-from saverproof.families.machines.search import ProgramSearch
-from saverproof.families.machines.trials import Trials
 from saverproof.programs.small import TASK_PATH
 from saverproof.programs.steps.definitions import (
     CopyThread,

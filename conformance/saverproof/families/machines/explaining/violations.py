@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.programs.renaming import names_of

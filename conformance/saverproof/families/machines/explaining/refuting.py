@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.differences import calls_in
-from saverproof.families.machines.prediction import compare
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.diagnosis import Diagnosis
+from saverproof.families.machines.explaining.differences import calls_in
+from saverproof.families.machines.explaining.prediction import compare
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.mistakes import Mistake
 
 _MOST_STEPS = 8_000

@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import parity
-from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.patience import OutOfPatience
-from saverproof.families.machines.prediction import Predictor, signature
-from saverproof.families.machines.traits import traits
-from saverproof.families.machines.trials import ProgramRun, Trials
-from saverproof.families.machines.violations import Violation, kind_of, plain, plain_breaches
+from saverproof.families.machines.explaining.diagnosis import Diagnosis
+from saverproof.families.machines.explaining.patience import OutOfPatience
+from saverproof.families.machines.explaining.prediction import Predictor, signature
+from saverproof.families.machines.explaining.traits import traits
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.violations import (
+    Violation,
+    kind_of,
+    plain,
+    plain_breaches,
+)
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
 from saverproof.judging.facts import OWN, WRITE_ORDER, WRITE_VALUE

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from saverproof.contracts.tables import isolation
-from saverproof.families.machines.ledger import Ledger, LedgerEntry
-from saverproof.families.machines.prediction import signature
-from saverproof.families.machines.refuting import Refuting
-from saverproof.families.machines.showing import STEPS_TO_BLAME, Showing
-from saverproof.families.machines.trials import ProgramRun
-from saverproof.families.machines.violations import Violation, has_cause_of, plain
+from saverproof.families.machines.explaining.ledger import Ledger, LedgerEntry
+from saverproof.families.machines.explaining.prediction import signature
+from saverproof.families.machines.explaining.refuting import Refuting
+from saverproof.families.machines.explaining.showing import STEPS_TO_BLAME, Showing
+from saverproof.families.machines.explaining.trials import ProgramRun
+from saverproof.families.machines.explaining.violations import Violation, has_cause_of, plain
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake

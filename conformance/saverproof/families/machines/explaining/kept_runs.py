@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from saverproof.families.machines.prediction import Compared, Predictor, compare
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.prediction import Compared, Predictor, compare
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.mistakes import Mistake
 
 _MOST_KEPT = 24

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from saverproof.families.machines.differences import calls_in
-from saverproof.families.machines.following import Following
-from saverproof.families.machines.ledger import LedgerEntry
-from saverproof.families.machines.one_for_all import OneForAll
-from saverproof.families.machines.prediction import compare, signature
-from saverproof.families.machines.refuting import drop
-from saverproof.families.machines.showing import STEPS_TO_BLAME
-from saverproof.families.machines.trials import ProgramRun
-from saverproof.families.machines.violations import Violation, plain
+from saverproof.families.machines.explaining.differences import calls_in
+from saverproof.families.machines.explaining.following import Following
+from saverproof.families.machines.explaining.ledger import LedgerEntry
+from saverproof.families.machines.explaining.one_for_all import OneForAll
+from saverproof.families.machines.explaining.prediction import compare, signature
+from saverproof.families.machines.explaining.refuting import drop
+from saverproof.families.machines.explaining.showing import STEPS_TO_BLAME
+from saverproof.families.machines.explaining.trials import ProgramRun
+from saverproof.families.machines.explaining.violations import Violation, plain
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.programs.steps.definitions import Program

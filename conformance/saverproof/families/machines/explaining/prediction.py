@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from saverproof.errors import SaverproofError
-from saverproof.families.machines.composing import composed, refusing, without_paths
-from saverproof.families.machines.differences import calls_in
-from saverproof.families.machines.trials import ProgramRun, Trials
+from saverproof.families.machines.explaining.composing import composed, refusing, without_paths
+from saverproof.families.machines.explaining.differences import calls_in
+from saverproof.families.machines.explaining.trials import ProgramRun, Trials
 from saverproof.judging.answers import is_mapping, place
 from saverproof.judging.facts import (
     WRITE_EXTRA,

@@ -10,9 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.prediction import Signature, compare, signature, signatures
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.diagnosis import Diagnosis
+from saverproof.families.machines.explaining.prediction import (
+    Signature,
+    compare,
+    signature,
+    signatures,
+)
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.judging import facts
 from saverproof.judging.facts import OF_WRITES, Raised
 from saverproof.judging.session import Breach

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from saverproof.families.machines.blaming import Blaming
-from saverproof.families.machines.prediction import compare, signature, signatures
-from saverproof.families.machines.violations import Violation, plain
+from saverproof.families.machines.explaining.blaming import Blaming
+from saverproof.families.machines.explaining.prediction import compare, signature, signatures
+from saverproof.families.machines.explaining.violations import Violation, plain
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.programs import programs

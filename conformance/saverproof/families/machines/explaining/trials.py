@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from saverproof.families.machines.patience import Patience
-from saverproof.families.machines.sharing import may_share
+from saverproof.families.machines.explaining.patience import Patience
+from saverproof.families.machines.explaining.sharing import may_share
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.facts import Fact
 from saverproof.judging.session import Breach, Session

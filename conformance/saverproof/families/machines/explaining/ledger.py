@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from saverproof.families.machines.differences import Account, Differences, calls_in
-from saverproof.families.machines.trials import ProgramRun
-from saverproof.families.machines.violations import plain
+from saverproof.families.machines.explaining.differences import Account, Differences, calls_in
+from saverproof.families.machines.explaining.trials import ProgramRun
+from saverproof.families.machines.explaining.violations import plain
 from saverproof.judging.session import Breach
 from saverproof.programs.steps.definitions import Program
 from saverproof.programs.steps.describing import describe

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import isolation
-from saverproof.families.machines.kept_runs import Against, KeptRuns, missed, undisputed
-from saverproof.families.machines.prediction import Compared, Predictor, signature
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.kept_runs import Against, KeptRuns, missed, undisputed
+from saverproof.families.machines.explaining.prediction import Compared, Predictor, signature
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.judging.scenes.bulk import Bulk
 from saverproof.judging.session import Breach
 from saverproof.mistakes import MISTAKES, Mistake

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from saverproof.families.machines.diagnosis import Diagnosis
-from saverproof.families.machines.differences import calls_in
-from saverproof.families.machines.trials import ProgramRun
+from saverproof.families.machines.explaining.diagnosis import Diagnosis
+from saverproof.families.machines.explaining.differences import calls_in
+from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.mistakes import Mistake
 
 _MOST_STEPS = 20_000
