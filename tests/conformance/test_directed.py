@@ -23,7 +23,7 @@ from saverproof.families.machines.registry import MACHINES
 from saverproof.families.tally import Tally
 from saverproof.mistakes import what_is_alike, what_is_asked, what_is_left
 from saverproof.programs import names
-from saverproof.programs.renaming import threads
+from saverproof.programs.rewriting.renaming import threads
 from saverproof.savers.targets.target import Target
 from saverproof_savers import targets
 

@@ -7,8 +7,12 @@ from tests.conformance.step_strategies import steps
 from saverproof.contracts.tables.serialization import CONFIG_METADATA_MERGED
 from saverproof.families.machines.explaining.traits import traits
 from saverproof.judging.attribution.features import FEATURES
-from saverproof.programs.renaming import threads_for_namespaces
-from saverproof.programs.rewriting import ids_apart, never_asked_elsewhere, other_sides_kept
+from saverproof.programs.rewriting.renaming import threads_for_namespaces
+from saverproof.programs.rewriting.rewritten import (
+    ids_apart,
+    never_asked_elsewhere,
+    other_sides_kept,
+)
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteThread,

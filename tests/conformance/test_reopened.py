@@ -12,7 +12,7 @@ from saverproof import Target
 from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes import lifecycle, snapshots, upsert
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.programs.reopened import KEPT, SET_UP_AGAIN
+from saverproof.programs.directed.reopened import KEPT, SET_UP_AGAIN
 from saverproof.programs.steps.definitions import Program
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof_savers.targets import sqlite

@@ -17,7 +17,7 @@ from saverproof.mistakes.delta_changes import (
     ChainsOfRunsCut,
 )
 from saverproof.mistakes.reference.saver import ReferenceSaver
-from saverproof.programs.removals import DELTAS_OF_RUNS
+from saverproof.programs.directed.removals import DELTAS_OF_RUNS
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof_savers.targets import sqlite
 

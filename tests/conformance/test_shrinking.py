@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.model.store import Model
-from saverproof.programs.shrinking import Attempt, shrink
+from saverproof.programs.rewriting.shrinking import Attempt, shrink
 from saverproof.programs.steps.definitions import GetTuple, Program, Put, PutWrites, Step
 from saverproof.programs.theme import Theme
 from saverproof.programs.values import Value

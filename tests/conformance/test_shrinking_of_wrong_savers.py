@@ -18,7 +18,7 @@ from tests.conformance.selftest_support import api_of, family_of, judged_by_prog
 from tests.wrong_savers import WrongSaver
 
 from saverproof.families.machines.explaining.trials import Trials
-from saverproof.programs.shrinking import Attempt, shrink
+from saverproof.programs.rewriting.shrinking import Attempt, shrink
 from saverproof.programs.steps.definitions import Program, Put, PutWrites, Step
 from saverproof.programs.steps.describing import describe
 from saverproof.programs.theme import Theme

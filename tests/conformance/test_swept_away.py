@@ -14,14 +14,14 @@ from saverproof.families.machines.explaining.trials import Trials
 from saverproof.mistakes import swept_away
 from saverproof.mistakes.reference.saver import ReferenceSaver
 from saverproof.mistakes.reference.store import CheckpointRow, Shelf
-from saverproof.programs.steps.definitions import Program
-from saverproof.programs.swept_away import (
+from saverproof.programs.directed.swept_away import (
     COPY_SELECTED,
     NAMED_AGAIN,
     NEEDS,
     SELECTED_LATER,
     early_beside,
 )
+from saverproof.programs.steps.definitions import Program
 from saverproof.savers.targets.event_loop import EventLoop
 from saverproof_savers.targets import sqlite
 

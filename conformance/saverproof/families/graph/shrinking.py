@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from saverproof.families.graph.bench import GraphBench, Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.steps import Program
-from saverproof.programs.spans import without_spans
+from saverproof.programs.rewriting.spans import without_spans
 
 
 def shrunk(

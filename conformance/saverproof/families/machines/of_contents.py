@@ -19,8 +19,9 @@ from saverproof.judging.scenes.bulk import BULKS
 from saverproof.judging.scenes.files import CheckFiles
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.unread import LISTED
-from saverproof.programs.approvals import APPROVALS
-from saverproof.programs.directed import (
+from saverproof.programs.directed.approvals import APPROVALS
+from saverproof.programs.directed.every_value import EVERY_VALUE
+from saverproof.programs.directed.finite_sets import (
     BESIDE_A_HISTORY,
     LONG_PATHS,
     MANY,
@@ -32,17 +33,16 @@ from saverproof.programs.directed import (
     TIES,
     VERSIONS_OF_CALLERS,
 )
-from saverproof.programs.every_value import EVERY_VALUE
-from saverproof.programs.lookalikes import METADATA
+from saverproof.programs.directed.lookalikes import METADATA
+from saverproof.programs.directed.questions import questions
+from saverproof.programs.directed.removals import LISTS, NEWEST_REMOVED
+from saverproof.programs.directed.resized import RESIZED
 from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle
 from saverproof.programs.names import (
     ODD_CHANNELS,
     ODD_NODES,
     ODD_PATHS,
 )
-from saverproof.programs.questions import questions
-from saverproof.programs.removals import LISTS, NEWEST_REMOVED
-from saverproof.programs.resized import RESIZED
 from saverproof.programs.steps.definitions import (
     NextVersions,
     Step,

@@ -28,9 +28,9 @@ from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOpe
 from saverproof.judging.scenes.parent_loop import IN_A_LOOP, ParentLoop
 from saverproof.judging.scenes.second_saver import BY_TURNS, TakeTurns
 from saverproof.judging.scenes.unread import REMOVED, REOPENED
-from saverproof.programs.approvals import ANSWERED_AND_KEPT
-from saverproof.programs.by_either import BY_EITHER
-from saverproof.programs.directed import (
+from saverproof.programs.directed.approvals import ANSWERED_AND_KEPT
+from saverproof.programs.directed.by_either import BY_EITHER
+from saverproof.programs.directed.finite_sets import (
     FILTERS,
     FITS_BEHIND_A_HISTORY,
     HOSTILE_THREADS,
@@ -39,7 +39,27 @@ from saverproof.programs.directed import (
     ODD_NAMESPACES,
     SAME_IDS,
 )
-from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE, HOLDING, STRUCTURED_ALIKE
+from saverproof.programs.directed.lookalikes import FILTER_VALUES_ALIKE, HOLDING, STRUCTURED_ALIKE
+from saverproof.programs.directed.questions import questions
+from saverproof.programs.directed.removals import (
+    ALIKE,
+    ASKED_BEFORE_AND_AFTER,
+    COPIED_PATHS,
+    DELTAS,
+    DELTAS_OF_RUNS,
+    EARLY_COPIED,
+    EARLY_DELETED,
+    MANY,
+    REMOVALS,
+)
+from saverproof.programs.directed.reopened import KEPT, SET_UP_AGAIN
+from saverproof.programs.directed.swept_away import (
+    COPY_SELECTED,
+    NAMED_AGAIN,
+    NEEDS,
+    SELECTED_LATER,
+    early_beside,
+)
 from saverproof.programs.makers import (
     batches,
     checkpoints,
@@ -52,28 +72,8 @@ from saverproof.programs.names import (
     HOSTILE_FILTERS,
     NESTED,
 )
-from saverproof.programs.questions import questions
-from saverproof.programs.removals import (
-    ALIKE,
-    ASKED_BEFORE_AND_AFTER,
-    COPIED_PATHS,
-    DELTAS,
-    DELTAS_OF_RUNS,
-    EARLY_COPIED,
-    EARLY_DELETED,
-    MANY,
-    REMOVALS,
-)
-from saverproof.programs.reopened import KEPT, SET_UP_AGAIN
 from saverproof.programs.small import checkpoint
 from saverproof.programs.steps.definitions import Program, Step
-from saverproof.programs.swept_away import (
-    COPY_SELECTED,
-    NAMED_AGAIN,
-    NEEDS,
-    SELECTED_LATER,
-    early_beside,
-)
 from saverproof.programs.theme import Theme
 from saverproof.programs.values.metadata import FILTER_KEYS, FILTER_VALUES
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights

@@ -23,7 +23,7 @@ from saverproof.families.upgrade.trials import (
     Which,
     refusal_of,
 )
-from saverproof.programs.shrinking import shrink
+from saverproof.programs.rewriting.shrinking import shrink
 from saverproof.programs.small import LATE_WRITES, THREAD, TWO_WRITES
 from saverproof.programs.steps.definitions import Program, Put, PutWrites
 from saverproof.programs.values import Value, values

@@ -24,7 +24,7 @@ from saverproof.families.upgrade.trials import (
     Which,
     is_refusal,
 )
-from saverproof.programs.shrinking import shrink
+from saverproof.programs.rewriting.shrinking import shrink
 from saverproof.programs.steps.definitions import Program
 
 HANDOVERS: Mapping[str, Handover] = MappingProxyType(

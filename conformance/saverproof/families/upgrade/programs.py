@@ -10,7 +10,7 @@ from typing import Any
 
 from saverproof.families.upgrade.release_program import EXPRESSION
 from saverproof.programs.axes.crossing import crossing
-from saverproof.programs.every_value import EVERY_VALUE
+from saverproof.programs.directed.every_value import EVERY_VALUE
 from saverproof.programs.model.store import Model
 from saverproof.programs.steps.definitions import (
     PLAIN,

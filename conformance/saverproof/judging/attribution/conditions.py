@@ -19,7 +19,7 @@ from saverproof.judging.attribution.rule import Case
 from saverproof.judging.facts import OF_VALUES, Cause, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.programs.model import records
-from saverproof.programs.renaming import threads
+from saverproof.programs.rewriting.renaming import threads
 from saverproof.programs.steps.definitions import CopyThread, GetTuple, IdForm, ListTuples
 from saverproof.savers.execution.versions import NoVersionError
 

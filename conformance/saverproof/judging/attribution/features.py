@@ -46,9 +46,9 @@ from saverproof.judging.scenes.elsewhere import Elsewhere
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.scenes.second_saver import TakeTurns
-from saverproof.programs import renaming, rewriting, rewriting_batches
 from saverproof.programs.model.records import Circumstance
-from saverproof.programs.rewriting_batches import is_mixed, is_special
+from saverproof.programs.rewriting import renaming, rewriting_batches, rewritten
+from saverproof.programs.rewriting.rewriting_batches import is_mixed, is_special
 from saverproof.programs.steps import definitions as steps
 from saverproof.programs.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
@@ -139,14 +139,14 @@ removal in between may have swept them away.
 """
 LIFE = (
     between(
-        lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id, _is(Step), rewriting.begun, facts=REFUSED
+        lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id, _is(Step), rewritten.begun, facts=REFUSED
     ),
-    between(lifecycle.SETUP_IDEMPOTENT.id, _is(steps.SetUp), rewriting.without(steps.SetUp)),
+    between(lifecycle.SETUP_IDEMPOTENT.id, _is(steps.SetUp), rewritten.without(steps.SetUp)),
     _played(CloseAgain),
     between("", _is(steps.Reopen), _set_up_only, lifecycle.REOPEN.id),
     # What shows only later, as a write whose checkpoint comes after it, may go at a set-up, too.
     between(lifecycle.REOPEN.id, _is(steps.Reopen), _set_up_only, *_WAITING),
-    between(lifecycle.REOPEN.id, _is(steps.Reopen), rewriting.without(steps.Reopen)),
+    between(lifecycle.REOPEN.id, _is(steps.Reopen), rewritten.without(steps.Reopen)),
     _played(AbandonList),
     _played(*CLONES),
     _played(TakeTurns),
@@ -202,7 +202,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         deletion.COPY_INDEPENDENT.id,
         _is(steps.CopyThread),
-        rewriting.other_sides_kept,
+        rewritten.other_sides_kept,
         facts=REFUSED,
     ),
     values_of(serialization.NON_FINITE.id, Put, lambda group: group == "non-finite", "raised"),
@@ -212,7 +212,7 @@ FEATURES: tuple[Feature, ...] = (
     values_of(serialization.NUL_IN_STRINGS.id, Put, lambda group: group == "nul", "raised"),
     values_of(serialization.NUL_IN_STRINGS.id, PutWrites, lambda group: group == "nul", "raised"),
     Feature(isolation.HOSTILE_IDENTIFIERS.id, renaming.plain_threads, touches=has_hostile_thread),
-    between(isolation.SAME_ID_IN_NAMESPACES.id, is_in_a_namespace, rewriting.ids_apart),
+    between(isolation.SAME_ID_IN_NAMESPACES.id, is_in_a_namespace, rewritten.ids_apart),
     Feature(isolation.HOSTILE_IDENTIFIERS.id, plain_nodes, touches=has_hostile_namespace),
     Feature(isolation.NESTED_NAMESPACES.id, renaming.plain_namespaces, touches=has_named_namespace),
     between(
@@ -225,7 +225,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         isolation.NAMESPACES.id,
         _is(steps.GetTuple),
-        rewriting.never_asked_elsewhere,
+        rewritten.never_asked_elsewhere,
         facts=REFUSED | {facts.EXTRA.name},
     ),
     Feature(
@@ -247,7 +247,7 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         identity.EMPTY_ID.id,
-        rewriting.no_empty_ids,
+        rewritten.no_empty_ids,
         touches=lambda step: getattr(step, "id_form", None) is IdForm.EMPTY,
         facts=REFUSED,
     ),
@@ -261,12 +261,12 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         pending_writes.EMPTY_BATCH.id, rewriting_batches.batches_filled, touches=_is_empty_batch
     ),
-    between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
-    between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING, *_STORED),
+    between("", _is(Put), rewritten.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
+    between(upsert.PUT_REPLACES.id, _is(Put), rewritten.put_once, *SELECTING, *_STORED),
     between(
         deletion.COPY_COMPLETE.id,
         _is(steps.CopyThread),
-        rewriting.put_for_copied,
+        rewritten.put_for_copied,
         *(ordering.LATEST_IS_GREATEST_ID.id, pending_writes.SCOPED.id),
         *(upsert.REGULAR_WRITE_FIRST_WINS.id, ordering.WRITES_SORTED.id, *_FILTERS),
     ),
@@ -298,7 +298,7 @@ FEATURES: tuple[Feature, ...] = (
         between(
             contract,
             _is(kind),
-            rewriting.without(kind),
+            rewritten.without(kind),
             *(*_CONTENTS, *_PUT_AGAIN, *_WAITING, *_FILTERS),
         )
         for contract, kind in (
@@ -309,7 +309,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         deletion.THREAD_ALL.id,
         _is(steps.DeleteThread),
-        rewriting.without(steps.DeleteThread),
+        rewritten.without(steps.DeleteThread),
         *_WAITING,
     ),
     _played(RefuseValue, facts=REFUSED),
@@ -320,7 +320,7 @@ FEATURES: tuple[Feature, ...] = (
     ),
     between(COMPLETE, _is(PutWrites), rewriting_batches.distinct_channels, COMPLETE, INDEX),
     between(COMPLETE, _writes_none, rewriting_batches.without_nones, COMPLETE, INDEX),
-    between(serialization.CHANNEL_VALUES.id, _puts_none, rewriting.put_no_nones, facts=REFUSED),
+    between(serialization.CHANNEL_VALUES.id, _puts_none, rewritten.put_no_nones, facts=REFUSED),
     between(
         serialization.WRITE_VALUES.id, _writes_none, rewriting_batches.without_nones, facts=REFUSED
     ),
@@ -354,7 +354,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         pending_writes.ONE_TASK_TWO_PATHS.id, _is(PutWrites), rewriting_batches.one_path, *ORDERED
     ),
-    Feature(channels.COPY_FORK.id, rewriting.without_copies, touches=_is_copy),
+    Feature(channels.COPY_FORK.id, rewritten.without_copies, touches=_is_copy),
     # What was right at first was serialized rightly, wherever the saver keeps such values.
     values_of(
         serialization.CHANNEL_VALUES.id,
@@ -380,7 +380,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         COMPLETE,
         _is(PutWrites),
-        rewriting.without(PutWrites),
+        rewritten.without(PutWrites),
         identity.PUT_RETURNS_ADDRESS.id,
         channels.HISTORY_IMMUTABLE.id,
         facts=_UNREADABLE,
@@ -388,7 +388,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         pending_writes.SAME_IN_LIST.id,
         _is(PutWrites),
-        rewriting.without(PutWrites),
+        rewritten.without(PutWrites),
         identity.LIST_SELECTS.id,
         facts=frozenset({facts.RAISED.name}),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from saverproof.programs import renaming
+from saverproof.programs.rewriting import renaming
 from saverproof.programs.steps.definitions import Program, PutWrites, Step
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]{1,60}\d*")

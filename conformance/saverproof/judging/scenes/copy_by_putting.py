@@ -15,7 +15,7 @@ from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.listing_answer import ask
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.store_check import check_store
-from saverproof.programs.directed import versions_by_server
+from saverproof.programs.directed.finite_sets import versions_by_server
 from saverproof.programs.legality import objection
 from saverproof.programs.model.records import Address
 from saverproof.programs.model.store import Model

@@ -17,7 +17,7 @@ from saverproof.programs.axes.covering import Row, drawn_row, rows
 from saverproof.programs.axes.deltas import delta_program
 from saverproof.programs.axes.heavy import HEAVY_PROGRAMS
 from saverproof.programs.axes.log import AxisLog, Pair, pairs_of
-from saverproof.programs.renaming import renamed
+from saverproof.programs.rewriting.renaming import renamed
 from saverproof.programs.steps.definitions import Program
 
 NO_ROOM = "it takes seconds, for which this profile or budget has no room"

@@ -14,7 +14,7 @@ from typing import Any
 
 from saverproof.families.items import Finding, Outcome
 from saverproof.process.client import JudgeGone
-from saverproof.programs.shrinking import shrink
+from saverproof.programs.rewriting.shrinking import shrink
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import Program
 

@@ -13,8 +13,8 @@ from saverproof.families.atomicity.programs.random_trial import RandomTrial
 from saverproof.families.atomicity.programs.random_violation import ProgramViolation
 from saverproof.families.atomicity.trials.bench import FaultBench
 from saverproof.families.atomicity.trials.worker import UnansweredError
-from saverproof.programs.simplifying import simpler
-from saverproof.programs.spans import with_simpler_items, without_spans
+from saverproof.programs.rewriting.simplifying import simpler
+from saverproof.programs.rewriting.spans import with_simpler_items, without_spans
 from saverproof_faults import FaultsError, Places
 
 _MOST_TRIED = 120

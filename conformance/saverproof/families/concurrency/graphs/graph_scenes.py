@@ -34,7 +34,8 @@ from saverproof.families.graph.describing import describe
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.steps import Invoke
-from saverproof.programs import removals, small
+from saverproof.programs import small
+from saverproof.programs.directed import removals
 from saverproof.programs.steps.codec import decode
 from saverproof.programs.steps.definitions import (
     CopyThread,

@@ -21,8 +21,8 @@ from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.log import AxisLog
 from saverproof.programs.legality import objection
 from saverproof.programs.model.store import Model
+from saverproof.programs.rewriting.spans import without_spans
 from saverproof.programs.small import batch
-from saverproof.programs.spans import without_spans
 from saverproof.programs.steps import definitions as steps
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.describing import describe

@@ -25,7 +25,7 @@ from saverproof.judging.facts import OWN, WRITE_ORDER, WRITE_VALUE
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.programs import programs
-from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.programs.rewriting.shrinking import MOST_STEPS, shrink
 from saverproof.programs.steps.codec import from_json
 from saverproof.programs.steps.definitions import OwnStep, Program, Step
 from saverproof.programs.trait import Trait

@@ -19,7 +19,7 @@ from saverproof.families.machines.explaining.violations import Violation, has_ca
 from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
-from saverproof.programs.shrinking import MOST_STEPS
+from saverproof.programs.rewriting.shrinking import MOST_STEPS
 from saverproof.programs.steps.definitions import Program
 
 WORKSPACES = isolation.WORKSPACES.id

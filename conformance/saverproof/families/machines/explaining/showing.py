@@ -10,7 +10,7 @@ from saverproof.families.machines.explaining.violations import Violation, plain
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.programs import programs
-from saverproof.programs.shrinking import shrink
+from saverproof.programs.rewriting.shrinking import shrink
 from saverproof.programs.steps.codec import from_json
 from saverproof.programs.steps.definitions import Program
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from saverproof.contracts.tables import upsert
 from saverproof.judging.attribution.features import FEATURES
-from saverproof.programs import renaming, rewriting, rewriting_batches
 from saverproof.programs.model.records import SPECIAL_INDEX
+from saverproof.programs.rewriting import renaming, rewriting_batches, rewritten
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteThread,
@@ -186,7 +186,7 @@ def _with_default(program: Program, kind: Any, name: str, value: Any) -> Program
 def _orders(program: Program) -> Iterator[Trait]:
     yield _named("deletions of threads that hold nothing", _without_deleting_nothing)
     yield _named("puts out of the order of their ids", rewriting_batches.all_on_time)
-    yield _named("an id that is put again", rewriting.put_once)
+    yield _named("an id that is put again", rewritten.put_once)
     yield _named("namespaces", renaming.root_alone)
     yield _named("special writes", _without_special)
     yield _named("batches of more than ten writes", partial(_with_writes, most=10))
@@ -226,4 +226,4 @@ def _steps(program: Program) -> Iterator[Trait]:
     for kind in dict.fromkeys(map(type, program)):
         if kind is not Put:
             name = f"steps of kind {kind.__name__}"
-            yield Trait("", rewriting.without(kind), name, whole_step=True)
+            yield Trait("", rewritten.without(kind), name, whole_step=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from saverproof.families.machines.explaining.trials import ProgramRun
 from saverproof.judging.session import Breach
 from saverproof.mistakes import Mistake
-from saverproof.programs.renaming import names_of
+from saverproof.programs.rewriting.renaming import names_of
 from saverproof.programs.steps.definitions import Program
 from saverproof.programs.trait import Trait
 

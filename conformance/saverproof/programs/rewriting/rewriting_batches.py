@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from saverproof.programs.model.records import SPECIAL_INDEX
-from saverproof.programs.renaming import names
-from saverproof.programs.rewriting import Place, place
+from saverproof.programs.rewriting.renaming import names
+from saverproof.programs.rewriting.rewritten import Place, place
 from saverproof.programs.steps.definitions import Program, Put, PutWrites, Step
 from saverproof.programs.values import Value
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, replace
 from itertools import count
 from typing import Any
 
-from saverproof.programs.renaming import PLAIN_THREAD, is_plain, names_of
+from saverproof.programs.rewriting.renaming import PLAIN_THREAD, is_plain, names_of
 from saverproof.programs.steps.definitions import (
     Extras,
     NextVersions,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.programs.renaming import PLAINER, plainer_one_by_one
-from saverproof.programs.simplifying import simpler
-from saverproof.programs.spans import with_simpler_items, without_spans
+from saverproof.programs.rewriting.renaming import PLAINER, plainer_one_by_one
+from saverproof.programs.rewriting.simplifying import simpler
+from saverproof.programs.rewriting.spans import with_simpler_items, without_spans
 from saverproof.programs.steps.definitions import Program, PutHistory, Step
 
 Attempt = Callable[[Program], Program | None]
