@@ -42,7 +42,7 @@ SHOW_ONE_WITNESS_EACH = {
 }
 
 
-BY_DAY = {*SHOW_ONE_WITNESS_EACH, "put-again-is-counted-again"} | {
+BY_DAY = {*SHOW_ONE_WITNESS_EACH, "put-again-is-counted-again", "copies-count-twice"} | {
     wrong.name for wrong in first_of_each(WRONG_COSTS, lambda wrong: wrong.breaks, 1)
 }
 

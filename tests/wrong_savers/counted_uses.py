@@ -52,6 +52,21 @@ class PutAgainIsCountedAgain(CountedUses):
         super()._delete(thread)
 
 
+@wrong(SPACE, "a copy counts each value twice, so that it outlives both threads")
+class CopiesCountTwice(CountedUses):
+    def _copy_writes(self, source: str, target: str) -> None:
+        super()._copy_writes(source, target)
+        for (value,) in self.database.rows("SELECT value FROM blobs WHERE thread = ?", target):
+            # The source's own use, and two for the copy.
+            self.database.run(
+                "INSERT INTO shelf VALUES (?, 3) ON CONFLICT DO UPDATE SET uses = uses + 2", value
+            )
+
+    def _delete(self, thread: str) -> None:
+        self._release("blobs", thread)
+        super()._delete(thread)
+
+
 @wrong(SPACE, "a write that replaces another one does not let go of its value")
 class ReplacedWritesAreKept(CountedUses):
     def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:

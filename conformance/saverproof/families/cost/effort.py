@@ -35,6 +35,7 @@ _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
         # What is left of one round in sixteen is seen, and what a store takes more at first is not.
         stores.Rounds: (1, 4, 16),
         stores.RoundsOfRetries: (1, 4, 16),
+        stores.RoundsOfCopies: (1, 4, 16),
         stores.RoundsOfRuns: (1, 4, 16),
         stores.RoundsOfPruning: (1, 4, 16),
         # SQLite folds its log into the file after 4 MB, 16 rounds; other engines after 16 MB.

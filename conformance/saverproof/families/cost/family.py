@@ -108,7 +108,7 @@ class CostJudging:
             one
             for one in QUESTIONS
             if one.contract in wanted
-            and (not one.needs or one.needs in able)
+            and one.needs <= set(able)
             and (in_files or not one.is_of_open_files)
         ]
 

@@ -49,6 +49,7 @@ _ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
         stores.RoundsOfRuns: "run that was put and deleted",
         stores.RoundsOfPruning: "time that the thread was pruned",
         stores.RoundsOfRetries: "thread that was put twice and deleted",
+        stores.RoundsOfCopies: "thread that was copied, and deleted with its copy",
         stores.RoundsWhileOpen: "thread that was put and deleted",
         stores.Agent: "byte of a channel that does not change in 32 steps",
         stores.Chat: "byte that is new in a chat",
@@ -69,7 +70,7 @@ class Question:
     ``answers`` says whether an answer is a right one: an answer that a saver does not give costs
     nothing. ``allowed`` has for each witness the fastest growth that keeps the contract; other
     witnesses are not judged. If one more item adds less than ``tolerated`` to a count, the growth
-    is ignored. ``needs`` is the operation that the question needs.
+    is ignored. ``needs`` are the operations that the question needs.
     """
 
     contract: str
@@ -78,7 +79,7 @@ class Question:
     answers: Callable[[Any, int], bool] = lambda answer, size: True
     allowed: Allowed = field(default_factory=lambda: FLAT)
     tolerated: float = 0.0
-    needs: str = ""
+    needs: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -200,14 +201,20 @@ store and begins anew.
 def _removing(contract: str, ask: Ask, needs: str) -> tuple[Question, ...]:
     """Return the questions that show whether a removal costs only as much as is removed."""
     return (
-        Question(contract, stores.Threads, ask, needs=needs),
-        Question(contract, stores.ThreadSize, ask, allowed=_LINEAR, needs=needs),
+        Question(contract, stores.Threads, ask, needs=frozenset({needs})),
+        Question(contract, stores.ThreadSize, ask, allowed=_LINEAR, needs=frozenset({needs})),
     )
 
 
-def _given_back(store: type[GrowingStore], needs: str) -> Question:
-    contract = cost.SPACE_GIVEN_BACK.id
-    return Question(contract, store, stores.kept, allowed=_KEPT, tolerated=_A_REST, needs=needs)
+def _given_back(store: type[GrowingStore], *needs: str) -> Question:
+    return Question(
+        cost.SPACE_GIVEN_BACK.id,
+        store,
+        stores.kept,
+        allowed=_KEPT,
+        tolerated=_A_REST,
+        needs=frozenset(needs),
+    )
 
 
 QUESTIONS: tuple[Question, ...] = (
@@ -235,7 +242,12 @@ QUESTIONS: tuple[Question, ...] = (
         cost.DELTA_HISTORY.id, stores.SinceSeed, stores.delta_history, _has_all_since, _LINEAR
     ),
     *_removing(cost.DELETE.id, stores.delete_thread, "delete_thread"),
-    Question(cost.DELETE.id, stores.Threads, stores.delete_for_runs, needs="delete_for_runs"),
+    Question(
+        cost.DELETE.id,
+        stores.Threads,
+        stores.delete_for_runs,
+        needs=frozenset({"delete_for_runs"}),
+    ),
     *_removing(cost.PRUNE.id, stores.prune, "prune"),
     *_removing(cost.COPY.id, stores.copy_thread, "copy_thread"),
     Question(cost.BYTES_PER_STEP.id, stores.Agent, stores.kept, allowed=_KEPT, tolerated=_MOVED),
@@ -243,6 +255,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(cost.BYTES_PER_STEP.id, stores.DeltaChat, stores.kept, allowed=_KEPT_FOR_EACH),
     _given_back(stores.Rounds, "delete_thread"),
     _given_back(stores.RoundsOfRetries, "delete_thread"),
+    _given_back(stores.RoundsOfCopies, "copy_thread", "delete_thread"),
     _given_back(stores.RoundsOfRuns, "delete_for_runs"),
     _given_back(stores.RoundsOfPruning, "prune"),
     Question(
@@ -251,7 +264,7 @@ QUESTIONS: tuple[Question, ...] = (
         stores.kept_while_open,
         allowed=_KEPT,
         tolerated=_NOT_FOLDED,
-        needs="delete_thread",
+        needs=frozenset({"delete_thread"}),
     ),
 )
 _OF_DOOMED = frozenset(

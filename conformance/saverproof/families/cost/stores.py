@@ -210,6 +210,18 @@ class RoundsOfRetries(Rounds):
         return chain
 
 
+class RoundsOfCopies(Rounds):
+    """Checkpoints come, are copied, and go with their copy, in ever more rounds."""
+
+    def remove(self, chain: Chain) -> None:
+        copy = f"copy-of-{chain.thread}"
+        self.saver.copy_thread(chain.thread, copy)
+        # Which of the two has the last use of a value, makes a difference to some savers.
+        first_and_last = (chain.thread, copy) if self.rounds % 2 else (copy, chain.thread)
+        for thread in first_and_last:
+            self.saver.delete_thread(thread)
+
+
 class RoundsWhileOpen(Rounds):
     """Checkpoints come and go, in ever more rounds, and the saver is never closed."""
 
