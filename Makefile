@@ -18,8 +18,8 @@ SCHEMA := $(BIN)/check-jsonschema --quiet --builtin-schema vendor
 # server and no kill, and not the two of the documentation that run the whole kit.
 QUICK := tests/project tests/docs tests/reports tests/savers \
 	$(patsubst %,tests/conformance/test_%.py, model model_against_memory codec values values_comparison describing \
-		generating directed differences features shrinking axes contracts contract_links items course flaky known targets \
-		cli cli_reports extensions) \
+		generating directed differences features shrinking axes contracts contract_links items flaky known targets extensions) \
+	$(patsubst %,tests/conformance/run/test_%.py, course cli cli_reports) \
 	$(patsubst %,tests/faults/test_%.py, statements_plan cancel proxy outside_view)
 LEFT_OUT := --ignore tests/savers/test_targets.py --ignore tests/savers/test_concurrency.py \
 	--deselect tests/docs/test_snippets.py::test_what_the_readme_shows_of_a_run_is_what_a_run_says \
@@ -92,7 +92,7 @@ nightly: check oldest selftest-full crowds ablation steady right-on-servers test
 # What operations cost is counted alike in ten runs, five of them beside busy loops: minutes for each saver.
 # `make steady SAVERS="sqlite memory"` compares these alone; `SAVERS="--keep FOLDER"` can be ended and goes on.
 steady: $(VENV)-costs/ready
-	$(VENV)-costs/bin/python -m tests.conformance.steady_counts $(SAVERS)
+	$(VENV)-costs/bin/python -m tests.conformance.cost.steady_counts $(SAVERS)
 
 # Right savers on real servers are accused of nothing, in any family.
 right-on-servers: $(VENV)/ready
@@ -103,11 +103,11 @@ selftest-full: $(VENV)/ready
 	SAVERPROOF_SEEDS=1 $(PYTEST) -m nightly
 	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
 		tests/conformance/test_right_savers.py tests/conformance/test_prune_among_the_rest.py \
-		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py tests/conformance/test_cost.py tests/conformance/test_cost_selftest.py \
-		tests/conformance/test_resources.py tests/conformance/test_misbehaving.py tests/conformance/test_graphs.py \
-		tests/conformance/test_shared_stores.py tests/conformance/test_concurrency_elsewhere.py \
-		tests/conformance/test_concurrency_selftest.py tests/conformance/test_durability_selftest.py \
-		tests/conformance/test_upgrade.py tests/servers/test_redis.py tests/servers/test_interrupted.py
+		tests/conformance/test_axes.py tests/conformance/run/test_init_workflow.py tests/conformance/cost/test_cost.py tests/conformance/cost/test_cost_selftest.py \
+		tests/conformance/cost/test_resources.py tests/conformance/test_misbehaving.py tests/conformance/graphs/test_graphs.py \
+		tests/conformance/test_shared_stores.py tests/conformance/concurrency/test_concurrency_elsewhere.py \
+		tests/conformance/concurrency/test_concurrency_selftest.py tests/conformance/durability/test_durability_selftest.py \
+		tests/conformance/upgrade/test_upgrade.py tests/servers/test_redis.py tests/servers/test_interrupted.py
 
 # Which makers of programs find what no other does: a quarter of an hour or so of one core.
 # `make ablation ABLATION="--profile default --every 10"`; --help has the rest.

@@ -20,13 +20,13 @@ from typing import Any
 from unittest import mock
 
 import click
+from tests.conformance.atomicity.test_atomicity_selftest import wrong_savers as wrong_under_faults
 from tests.conformance.machine_support import (
     atomicity_machine_of,
     caught_by_hypothesis,
     machine_of,
 )
 from tests.conformance.selftest_support import judged_by_programs
-from tests.conformance.test_atomicity_selftest import wrong_savers as wrong_under_faults
 from tests.conformance.test_machines import RIGHT
 
 from saverproof import AtomicityMachine, ContractBroken, SaverMachine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import seed, settings
 from hypothesis.stateful import run_state_machine_as_test
+from tests.conformance.atomicity.test_atomicity_selftest import target_of as failing
 from tests.conformance.selftest_support import api_of, family_of, target_of
-from tests.conformance.test_atomicity_selftest import target_of as failing
 from tests.wrong_savers import WrongSaver
 
 from saverproof import AtomicityMachine, ContractBroken, SaverMachine

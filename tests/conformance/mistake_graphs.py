@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langsmith.run_helpers import tracing_context
-from tests.conformance.graph_plans import memory_target, plan
+from tests.conformance.graphs.graph_plans import memory_target, plan
 
 from saverproof.families.graph.bench import GraphBench
 from saverproof.families.graph.family import plays

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from tests.conformance import (
+from tests.conformance.concurrency import (
     alone_wrong_savers,
     concurrent_savers,
-    crash_savers,
     test_concurrency,
     test_concurrency_elsewhere,
     test_concurrency_graphs,
     test_concurrency_instances,
     test_concurrency_loops,
+    upkeep_savers,
+)
+from tests.conformance.durability import (
+    crash_savers,
     test_durability,
     test_durability_files,
     test_durability_syncs,
-    upkeep_savers,
 )
 
 from saverproof.families.concurrency.callers import child as concurrency_child

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.conformance.test_atomicity import plan_for
+from tests.conformance.atomicity.test_atomicity import plan_for
 
 from saverproof.errors import SaverproofError
 from saverproof.families.registry import judged

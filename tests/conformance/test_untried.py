@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conformance.durability.test_durability import judged
 from tests.conformance.plugin_support import Project
-from tests.conformance.test_durability import judged
 from tests.faults import without_seccomp
 
 from saverproof.families import untried
@@ -18,7 +18,7 @@ from saverproof.families.durability.kills import kill_points
 from saverproof.families.durability.power import power_cuts
 from saverproof_faults.syscalls import available
 
-REPLACED = "tests.conformance.test_durability_files:replaced"
+REPLACED = "tests.conformance.durability.test_durability_files:replaced"
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))

@@ -9,7 +9,7 @@ import pytest
 from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import THREADS
 from saverproof.families.concurrency.effort import SceneEffort
-from tests.conformance.concurrency_support import blamed, judged
+from tests.conformance.concurrency.concurrency_support import blamed, judged
 from tests.nights import by_night
 from tests.servers import contending_savers
 

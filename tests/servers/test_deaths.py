@@ -21,7 +21,7 @@ from saverproof.families.durability.kills.workloads import SIZES, Workload
 from saverproof.families.items import Outcome
 from saverproof_faults.servers import place, serving
 from saverproof_faults.syscalls import available
-from tests.conformance.test_durability import blamed, judged, plan_for
+from tests.conformance.durability.test_durability import blamed, judged, plan_for
 from tests.nights import by_night
 from tests.servers import mariadb_saver, postgres_savers, redis_saver
 

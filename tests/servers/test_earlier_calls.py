@@ -25,7 +25,7 @@ from saverproof.programs.steps.definitions import DeleteForRuns
 from saverproof.savers.targets.target import Target
 from saverproof_faults import Event, Fault
 from saverproof_faults.syscalls import available
-from tests.conformance.test_atomicity import plan_for
+from tests.conformance.atomicity.test_atomicity import plan_for
 from tests.servers.postgres_savers import (
     asynchronous,
     asynchronous_and_torn,

@@ -16,7 +16,7 @@ from saverproof.families.concurrency.held import held_reading
 from saverproof.families.concurrency.held.held_reading import READS, HeldAt
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.items import ItemPlan
-from tests.conformance.concurrency_support import blamed, facts_of, judged
+from tests.conformance.concurrency.concurrency_support import blamed, facts_of, judged
 from tests.nights import by_night
 from tests.servers import postgres_savers
 

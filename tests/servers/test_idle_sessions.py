@@ -18,7 +18,7 @@ from saverproof.families.registry import judged
 from saverproof.savers.targets.target import Target
 from saverproof_faults import Fault
 from saverproof_faults.servers import ServerUnavailable, serving
-from tests.conformance.test_atomicity import plan_for
+from tests.conformance.atomicity.test_atomicity import plan_for
 from tests.nights import by_night
 from tests.servers import mariadb_saver, redis_saver
 from tests.servers.idle_savers import loses_the_second, replaces, runs_out, runs_out_in_mariadb

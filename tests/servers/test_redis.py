@@ -23,9 +23,9 @@ from saverproof_faults import Event, Fault, Place, Plan
 from saverproof_faults.places import OUTAGES
 from saverproof_faults.servers import Redis, RedisServer, Valkey, serving
 from saverproof_faults.syscalls import available
+from tests.conformance.atomicity.test_atomicity import FAMILY, found, judged, plan_for
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.selftest_support import EVERY_FAMILY, hunt
-from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
 from tests.nights import by_night
 from tests.servers.redis_saver import RedisReference, target_of
 from tests.servers.wrong_redis_savers import (

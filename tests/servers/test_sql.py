@@ -28,7 +28,7 @@ from saverproof.savers.targets.target import Target
 from saverproof_faults import Fault
 from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import ServerUnavailable, serving
-from tests.conformance.test_atomicity import plan_for
+from tests.conformance.atomicity.test_atomicity import plan_for
 from tests.nights import by_night
 from tests.servers import mariadb_saver
 from tests.servers.postgres_savers import autocommitting, leaves_open, right, two_transactions

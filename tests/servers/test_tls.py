@@ -25,7 +25,7 @@ from saverproof_faults.syscalls import (
     available,
     can_fail,
 )
-from tests.conformance.test_atomicity import found, judged
+from tests.conformance.atomicity.test_atomicity import found, judged
 from tests.servers.redis_saver import RedisReference, target_of
 from tests.servers.test_redis import network_faults
 from tests.servers.wrong_redis_savers import LostAnswerIsSuccess

@@ -20,8 +20,8 @@ from saverproof.families.atomicity.trials.worker import Worker
 from saverproof_faults import Fault
 from saverproof_faults.servers import Redis, RedisServer, serving
 from saverproof_faults.syscalls import available
-from tests.conformance.test_atomicity import found, judged, plan_for
-from tests.conformance.test_failed_reads import tally_of
+from tests.conformance.atomicity.test_atomicity import found, judged, plan_for
+from tests.conformance.atomicity.test_failed_reads import tally_of
 from tests.nights import by_night
 from tests.servers.redis_saver import RedisReference, target_of
 from tests.servers.wrong_redis_savers import (

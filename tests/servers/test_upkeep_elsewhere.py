@@ -19,7 +19,7 @@ from saverproof.families.items import ItemPlan
 from saverproof.families.tally import Tally
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.opening import opening_of
-from tests.conformance.concurrency_support import facts_of
+from tests.conformance.concurrency.concurrency_support import facts_of
 from tests.conformance.script_runs import ended
 from tests.servers import postgres_savers
 
@@ -32,7 +32,7 @@ def test_one_statement_copies_one_moment(tmp_path: Path) -> None:
     assert met
 
 
-# By day, files show the same of another process (tests/conformance/test_concurrency_elsewhere.py).
+# By day, files show the same of another process: test_concurrency_elsewhere.py.
 @pytest.mark.nightly
 def test_two_statements_of_a_transaction_copy_two_moments(tmp_path: Path) -> None:
     saver = postgres_savers.in_two_statements
