@@ -188,9 +188,11 @@ def test_nothing_is_held_on_the_strength_of_a_rest_without_an_operation() -> Non
     assert both.checked == {dead.contract: 1}
 
 
-def verdicts(project: Project, family: str, saver: str = DYING) -> tuple[Result, dict[str, str]]:
+def verdicts(
+    project: Project, family: str, saver: str = DYING, *more: str
+) -> tuple[Result, dict[str, str]]:
     project.write("dying.py", saver)
-    options = (f"--saver-families={family}", "--saver-api=sync", "--saver-profile=quick")
+    options = (f"--saver-families={family}", "--saver-api=sync", "--saver-profile=quick", *more)
     result = project.pytest("--saver=dying.py:dying", *options)
     contracts = result.report()["savers"][0]["contracts"]
     return result, {one["id"]: one["verdict"] for one in contracts if one["family"] == family}
@@ -220,6 +222,22 @@ def test_the_rest_holds_where_the_call_that_kills_is_of_one_contract(tmp_path: P
     assert "VIOLATED lifecycle/abandoned-list (sync): the process ended itself" in result.output
     assert told["lifecycle/abandoned-list"] == "violated"
     assert told["lifecycle/reopen"] == told["lifecycle/setup-idempotent"] == "held"
+
+
+def test_the_rest_is_judged_without_a_call_that_works_for_ever(tmp_path: Path) -> None:
+    saver = DYING.replace("os._exit(3)", "while True: pass")
+    # Each copy is missing, which is found without any deletion.
+    result, told = verdicts(Project(tmp_path), "deletion", saver, "--saver-watchdog=2")
+    assert result.status == 1
+    assert told["deletion/copy-complete"] == "violated"
+    # Nobody knows whether the call would have ended.
+    assert told["deletion/thread-all"] == "unknown"
+    (why,) = {
+        one["reason"]
+        for one in result.report()["savers"][0]["contracts"]
+        if one["id"] == "deletion/thread-all"
+    }
+    assert why.startswith("not judged to the end: delete_thread('a') was cut off after 4 s")
 
 
 def test_what_kills_at_once_is_no_leak_and_fails_the_run_all_the_same(tmp_path: Path) -> None:

@@ -40,8 +40,9 @@ from saverproof.run.plugin.run import Run
 from saverproof.savers.targets.opening import left_below
 
 _KNOWN_TO_HANG = 3
-"""The watchdog's time is divided by this for a saver that has hung twice for the whole time. If a
-step of another kind hangs for the shorter time, it is run again with the whole time.
+"""The watchdog's time is divided by this for a saver that has hung twice for the whole time, and
+for the second of two runs that are cut off. If a step of another kind hangs for the shorter time,
+it is run again with the whole time.
 """
 
 
@@ -79,8 +80,8 @@ class Judge:
         self._process: Child | None = None
         self._kept: Mapping[str, Any] = {}
         """The results that the process has reported as certain, for the plan that it judges."""
-        self._hung: dict[str, set[str]] = {}
-        """Saver -> the kinds of steps that it was seen to hang in twice."""
+        self._unanswered: dict[str, set[str]] = {}
+        """Saver -> the kinds of steps in which two runs hung, or were cut off."""
         self._numbers = count()
         self._shortener = Shortener(run.watchdog_s, run.watchdog_s / _KNOWN_TO_HANG)
 
@@ -88,8 +89,9 @@ class Judge:
         """Return the outcome of ``plan``.
 
         A saver that kills or hangs the process twice has violated a contract. If the process was
-        cut off while it was at work, the outcome is unknown. If the saver is known to hang in a
-        kind of step, a second hang in it is believed at once.
+        cut off twice while it was at work, nobody knows whether that work ever ends: nothing is
+        blamed. If the saver is known not to answer in a kind of step, a second such step is
+        believed at once.
 
         The rest of the family is then judged without such steps, if possible. Other contracts may
         be found broken. If the kind of step serves one contract alone, others may be found to hold.
@@ -117,18 +119,18 @@ class Judge:
         return judged
 
     def _judged_once(self, plan: ItemPlan, listener: Listener | None) -> Judged:
-        known = self._hung_again(plan, listener) if _saver(plan) in self._hung else None
+        known = self._unanswered_again(plan, listener) if _saver(plan) in self._unanswered else None
         return known or self._judged(plan, listener)
 
-    def _hung_again(self, plan: ItemPlan, listener: Listener | None) -> Judged | None:
-        """Return the outcome of a plan whose saver is known to hang, with a third of the watchdog's
-        time.
+    def _unanswered_again(self, plan: ItemPlan, listener: Listener | None) -> Judged | None:
+        """Return the outcome of a plan whose saver is known not to answer, with a third of the
+        watchdog's time.
 
-        Return None if something else than the known hang ended the process: the plan is then judged
-        like any other.
+        Return None if something else than a known kind of step ended the process: the plan is then
+        judged like any other.
         """
-        if family_table(plan.family).phase != "functional":
-            # Other families stop at a hang themselves, and their journals do not have steps.
+        if not _has_steps(plan):
+            # Other families stop at a hang themselves.
             return None
         journal = Path(plan.folder) / "journal.jsonl"
         careful = replace(plan, journal=str(journal))
@@ -137,8 +139,11 @@ class Judge:
             outcome, output = self._ask(careful, listener, patience_s)
         except JudgeGone as gone:
             steps = read_journal(journal)
-            if gone.hung and kind_of_last(steps) in self._hung[_saver(plan)]:
-                return self._dead(careful, gone, journal)
+            if kind_of_last(steps) in self._unanswered[_saver(plan)]:
+                if gone.cut_off:
+                    return self._cut_off_in(careful, gone, steps)
+                if gone.hung:
+                    return self._dead(careful, gone, journal)
         except JudgeError:
             pass  # With so little patience, this does not prove a fault of the kit.
         except SaverproofError as error:
@@ -152,10 +157,10 @@ class Judge:
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
-            # A process that was cut off would be cut off again, after the same time.
-            return (
-                self._cut_off(plan, first) if first.cut_off else self._again(plan, first, listener)
-            )
+            if first.cut_off and not _has_steps(plan):
+                # It would be cut off again, after the same time, and no journal says in what.
+                return self._cut_off(plan, first)
+            return self._again(plan, first, listener)
         except SaverproofError as error:
             return self._unjudged(plan, error)
         return Judged(outcome, output=output)
@@ -213,13 +218,23 @@ class Judge:
         """Judge the plan once more, and write each step to a journal before it is taken."""
         journal = Path(plan.folder) / "journal.jsonl"
         careful = replace(plan, journal=str(journal))
+        patience_s = self._run.watchdog_s / _KNOWN_TO_HANG if first.cut_off else None
         try:
-            outcome, output = self._ask(careful, listener)
+            outcome, output = self._ask(careful, listener, patience_s)
         except JudgeGone as second:
+            steps = read_journal(journal)
+            alike = (first.hung, first.cut_off) == (second.hung, second.cut_off)
+            if alike and (first.hung or first.cut_off) and (kind := kind_of_last(steps)):
+                self._unanswered.setdefault(_saver(plan), set()).add(kind)
+            if first.cut_off:
+                # With so little patience, anything else proves nothing.
+                return (
+                    self._cut_off_in(careful, second, steps)
+                    if alike
+                    else self._cut_off(plan, first)
+                )
             if second.cut_off:
                 return self._cut_off(plan, second)
-            if first.hung and second.hung and (kind := kind_of_last(read_journal(journal))):
-                self._hung.setdefault(_saver(plan), set()).add(kind)
             return self._dead(careful, second, journal)
         except SaverproofError as error:
             return self._unjudged(plan, error)
@@ -230,7 +245,7 @@ class Judge:
 
     def _dead(self, plan: ItemPlan, gone: JudgeGone, journal: Path) -> Judged:
         steps = read_journal(journal)
-        if steps and family_table(plan.family).phase == "functional":
+        if steps and _has_steps(plan):
             steps = self._shortened(plan, gone, steps)
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
@@ -298,6 +313,19 @@ class Judge:
         trouble = f"{gone.reason}\n{gone.stacks}".strip()
         return Judged(self._left(plan, gone.reason), trouble, gone.output)
 
+    def _cut_off_in(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> Judged:
+        """Return the outcome of a run that was cut off in the last of these steps: the rest of the
+        family can be judged without such steps, but nothing is known of the step itself.
+        """
+        try:
+            blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
+        except (JudgeGone, SaverproofError):
+            return self._cut_off(plan, gone)
+        last = blame.steps[-1] if blame.steps else kind_of_last(steps)
+        why = f"not judged to the end: {last} was {gone.reason}"
+        trouble = f"{why}\n{gone.stacks}".strip()
+        return Judged(self._left(plan, why), trouble, gone.output, blame)
+
     def _left(self, plan: ItemPlan, why: str) -> Outcome:
         """Return what is certain although the judging was not finished.
 
@@ -350,6 +378,11 @@ KEPT_JUDGE = pytest.StashKey[Judge]()
 
 def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:
     return {contract.id: why for contract in contracts(plan.family)}
+
+
+def _has_steps(plan: ItemPlan) -> bool:
+    """Return whether the journal of a plan has the steps of a program."""
+    return family_table(plan.family).phase == "functional"
 
 
 def _saver(plan: ItemPlan) -> str:
