@@ -80,8 +80,8 @@ class Judge:
         self._process: Child | None = None
         self._kept: Mapping[str, Any] = {}
         """The results that the process has reported as certain, for the plan that it judges."""
-        self._unanswered: dict[str, set[str]] = {}
-        """Saver -> the kinds of steps in which two runs hung, or were cut off."""
+        self._unanswered: dict[str, set[tuple[str, bool]]] = {}
+        """Saver -> the kinds of steps in which two runs hung, or were cut off (True)."""
         self._numbers = count()
         self._shortener = Shortener(run.watchdog_s, run.watchdog_s / _KNOWN_TO_HANG)
 
@@ -139,7 +139,7 @@ class Judge:
             outcome, output = self._ask(careful, listener, patience_s)
         except JudgeGone as gone:
             steps = read_journal(journal)
-            if kind_of_last(steps) in self._unanswered[_saver(plan)]:
+            if (kind_of_last(steps), gone.cut_off) in self._unanswered[_saver(plan)]:
                 if gone.cut_off:
                     return self._cut_off_in(careful, gone, steps)
                 if gone.hung:
@@ -157,9 +157,8 @@ class Judge:
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
-            if first.cut_off and not _has_steps(plan):
-                # It would be cut off again, after the same time, and no journal says in what.
-                return self._cut_off(plan, first)
+            if first.cut_off:
+                return self._again_after_cut_off(plan, first, listener)
             return self._again(plan, first, listener)
         except SaverproofError as error:
             return self._unjudged(plan, error)
@@ -218,26 +217,49 @@ class Judge:
         """Judge the plan once more, and write each step to a journal before it is taken."""
         journal = Path(plan.folder) / "journal.jsonl"
         careful = replace(plan, journal=str(journal))
-        patience_s = self._run.watchdog_s / _KNOWN_TO_HANG if first.cut_off else None
         try:
-            outcome, output = self._ask(careful, listener, patience_s)
+            outcome, output = self._ask(careful, listener)
         except JudgeGone as second:
-            steps = read_journal(journal)
-            alike = (first.hung, first.cut_off) == (second.hung, second.cut_off)
-            if alike and (first.hung or first.cut_off) and (kind := kind_of_last(steps)):
-                self._unanswered.setdefault(_saver(plan), set()).add(kind)
-            if first.cut_off:
-                # With so little patience, anything else proves nothing.
-                return (
-                    self._cut_off_in(careful, second, steps)
-                    if alike
-                    else self._cut_off(plan, first)
-                )
             if second.cut_off:
                 return self._cut_off(plan, second)
+            if first.hung and second.hung:
+                self._remember_unanswered(plan, second, read_journal(journal))
             return self._dead(careful, second, journal)
         except SaverproofError as error:
             return self._unjudged(plan, error)
+        return self._ended_once(plan, first, outcome, output)
+
+    def _again_after_cut_off(
+        self, plan: ItemPlan, first: JudgeGone, listener: Listener | None
+    ) -> Judged:
+        """Judge a plan once more whose process was cut off, with a journal and a third of the
+        watchdog's time, to learn in which step it is at work.
+        """
+        if not _has_steps(plan):
+            return self._cut_off(plan, first)
+        journal = Path(plan.folder) / "journal.jsonl"
+        careful = replace(plan, journal=str(journal))
+        try:
+            outcome, output = self._ask(careful, listener, self._run.watchdog_s / _KNOWN_TO_HANG)
+        except JudgeGone as second:
+            steps = read_journal(journal)
+            if not second.cut_off or not steps:
+                return self._cut_off(plan, first)
+            self._remember_unanswered(plan, second, steps)
+            return self._cut_off_in(careful, second, steps)
+        except SaverproofError:
+            # With so little patience, this does not prove a fault of the kit.
+            return self._cut_off(plan, first)
+        return self._ended_once(plan, first, outcome, output)
+
+    def _remember_unanswered(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> None:
+        """Remember in which kind of step two runs of a saver hung, or were cut off."""
+        if kind := kind_of_last(steps):
+            self._unanswered.setdefault(_saver(plan), set()).add((kind, gone.cut_off))
+
+    @staticmethod
+    def _ended_once(plan: ItemPlan, first: JudgeGone, outcome: Outcome, output: str) -> Judged:
+        """Return what a run that came to its end says after an equal one that did not."""
         why = f"the first of two equal runs ended early ({first.reason}), the second did not"
         trouble = f"{why}\n{first.stacks}".strip()
         unknown = {**_all_unknown(plan, why), **outcome.unknown}
