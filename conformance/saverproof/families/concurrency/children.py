@@ -8,9 +8,10 @@ from saverproof.families.concurrency.held import (
     read_again,
     stopped_reads,
 )
-from saverproof.families.concurrency.histories import firstuse, lockheld
+from saverproof.families.concurrency.histories import lockheld
 from saverproof.families.concurrency.scenes import (
     crossing_calls,
+    firstuse,
     instances,
     iteration,
     late,

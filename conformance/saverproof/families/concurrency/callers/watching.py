@@ -21,6 +21,11 @@ from saverproof.savers.targets.event_loop import EventLoop
 PATIENCE_S = 3.0
 """Seconds without any progress before a scene counts as hung."""
 
+LOCK_PATIENCE_S = 11.0
+"""The same where several savers or processes use one store: longer than a database usually waits
+for a lock.
+"""
+
 LIMIT_S = 18.0
 """Seconds that a scene may take if it makes progress; nothing is judged of a scene that takes
 longer.

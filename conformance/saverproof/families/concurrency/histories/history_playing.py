@@ -16,6 +16,7 @@ from saverproof.families.concurrency.callers.bench import CallerBench
 from saverproof.families.concurrency.callers.meeting import Meeting
 from saverproof.families.concurrency.callers.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.callers.schedules import Schedule, schedule_of
+from saverproof.families.concurrency.callers.watching import LOCK_PATIENCE_S
 from saverproof.families.concurrency.callers.workload import (
     DELETING,
     FOLLOWING,
@@ -51,13 +52,11 @@ class Sharing(StrEnum):
 
 PATIENCE_S = {
     Sharing.SHARED: 4.0,
-    Sharing.INSTANCES: 11.0,
-    Sharing.PROCESSES: 11.0,
-    Sharing.LOCKED: 11.0,
+    Sharing.INSTANCES: LOCK_PATIENCE_S,
+    Sharing.PROCESSES: LOCK_PATIENCE_S,
+    Sharing.LOCKED: LOCK_PATIENCE_S,
 }
-"""Seconds without progress before a history counts as hung: longer than a database usually waits
-for a lock.
-"""
+"""Seconds without progress before a history counts as hung."""
 
 AT_ONCE = {Sharing.SHARED: 5, Sharing.INSTANCES: 5, Sharing.PROCESSES: 2}
 """How many histories may be played side by side: the harness runs eight processes at once.

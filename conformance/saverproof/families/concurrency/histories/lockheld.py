@@ -11,7 +11,7 @@ from typing import Any
 
 from saverproof.families.concurrency.callers.child import AFTER, BEFORE, ScenePart, operations_in
 from saverproof.families.concurrency.callers.meeting import Meeting
-from saverproof.families.concurrency.histories.firstuse import PATIENCE_S
+from saverproof.families.concurrency.callers.watching import LOCK_PATIENCE_S
 from saverproof.savers.execution.sqlite_files import sqlite_files
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
@@ -23,7 +23,7 @@ _HELD, _RELEASED = 1, 2
 
 def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Use the store before, while and after the other process holds its lock."""
-    scene = ScenePart({**arguments, "patience_s": PATIENCE_S + arguments["hold_s"]})
+    scene = ScenePart({**arguments, "patience_s": LOCK_PATIENCE_S + arguments["hold_s"]})
 
     def play() -> None:
         meeting = Meeting(Path(arguments["meeting"]), CALLER, 2)

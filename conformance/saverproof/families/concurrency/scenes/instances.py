@@ -14,6 +14,7 @@ from saverproof.errors import OpeningError, describe
 from saverproof.families.concurrency.callers.child import ScenePart
 from saverproof.families.concurrency.callers.meeting import Meeting
 from saverproof.families.concurrency.callers.schedules import Schedule
+from saverproof.families.concurrency.callers.watching import LOCK_PATIENCE_S
 from saverproof.programs.steps import definitions as steps
 from saverproof.programs.steps.codec import encode, from_json
 from saverproof.programs.steps.describing import describe as describe_step
@@ -24,11 +25,6 @@ from saverproof.savers.execution.settled_calls import Calls, SettledCall, perfor
 from saverproof.savers.execution.versions import versions_of
 from saverproof.savers.execution.view import canonical, contents_of
 from saverproof_faults.kill import Acks
-
-PATIENCE_S = 11.0
-"""Seconds without progress before the scene counts as hung: longer than a database usually waits
-for a lock.
-"""
 
 WRITER, READER = 0, 1
 _NUMBERS = {mint(number): number for number in range(1, 100)}
@@ -126,7 +122,7 @@ class _Part:
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self.scene = ScenePart(
-            {**arguments, "schedule": encode(Schedule("")), "patience_s": PATIENCE_S}
+            {**arguments, "schedule": encode(Schedule("")), "patience_s": LOCK_PATIENCE_S}
         )
         self.changes = from_json(arguments["changes"])
         self.questions = from_json(arguments["questions"])

@@ -16,10 +16,9 @@ from saverproof.families.concurrency.callers.meeting import Meeting
 from saverproof.families.concurrency.callers.records import Operation, OperationKind, TimedCall
 from saverproof.families.concurrency.callers.schedules import Schedule
 from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHING, PROCESSES
-from saverproof.families.concurrency.histories import firstuse
-from saverproof.families.concurrency.histories.firstuse import held
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.scenes import iteration, read_side_effects
+from saverproof.families.concurrency.scenes import firstuse, iteration, read_side_effects
+from saverproof.families.concurrency.scenes.firstuse import held
 from saverproof.families.concurrency.scenes.iteration import By
 from saverproof.programs.steps.codec import decode, encode
 from saverproof.savers.execution.sqlite_files import sqlite_files

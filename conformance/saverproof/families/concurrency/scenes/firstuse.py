@@ -13,12 +13,11 @@ from saverproof.errors import OpeningError, describe
 from saverproof.families.concurrency.callers.child import ScenePart, operations_in
 from saverproof.families.concurrency.callers.meeting import Meeting
 from saverproof.families.concurrency.callers.schedules import pause_around_calls
-from saverproof.families.concurrency.callers.watching import watch
+from saverproof.families.concurrency.callers.watching import LOCK_PATIENCE_S, watch
 from saverproof.programs.steps.codec import encode
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 
-PATIENCE_S = 11.0
 _NAP_S = 0.0005
 _HOLD_S = 0.4
 _LONGEST_HOLD_S = 4.0
@@ -51,7 +50,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 seen["opening"] = describe(error)
             seen["met"] = meeting.met
 
-    still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
+    still = watch(guarded, scene.progress, scene.loop, LOCK_PATIENCE_S)
     events = [encode(event) for caller in scene.callers for event in caller.events]
     return seen | {"events": events, "standstill": encode(still)}
 
