@@ -126,8 +126,7 @@ class Judge:
         """Return the outcome of a plan whose saver is known not to answer, with a third of the
         watchdog's time.
 
-        Return None if something else than a known kind of step ended the process: the plan is then
-        judged like any other.
+        Return None if the process ended otherwise: the plan is then judged like any other.
         """
         if not _has_steps(plan):
             # Other families stop at a hang themselves.
@@ -139,11 +138,12 @@ class Judge:
             outcome, output = self._ask(careful, listener, patience_s)
         except JudgeGone as gone:
             steps = read_journal(journal)
-            if (kind_of_last(steps), gone.cut_off) in self._unanswered[_saver(plan)]:
-                if gone.cut_off:
-                    return self._cut_off_in(careful, gone, steps)
-                if gone.hung:
-                    return self._dead(careful, gone, journal)
+            kind, known = kind_of_last(steps), self._unanswered[_saver(plan)]
+            if gone.hung and (kind, False) in known:
+                return self._dead(careful, gone, journal)
+            if gone.cut_off and steps and any(cut_off for _, cut_off in known):
+                # Whatever kind of step it is, nothing is blamed for it.
+                return self._cut_off_in(careful, gone, steps)
         except JudgeError:
             pass  # With so little patience, this does not prove a fault of the kit.
         except SaverproofError as error:
