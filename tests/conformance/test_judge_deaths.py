@@ -5,6 +5,7 @@ By night, what else is broken beside it, and whatever else takes long.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from saverproof.process.client import JudgeGone
 from saverproof.programs.steps.codec import to_json
 from saverproof.programs.steps.definitions import DeleteThread, GetTuple, Program, Put
 from saverproof.run.plugin.deaths import Shortener, Steps, held_by, with_the_rest
+from saverproof.run.plugin.judged import joined
 
 DYING = """
 import os
@@ -238,6 +240,36 @@ def test_the_rest_is_judged_without_a_call_that_works_for_ever(tmp_path: Path) -
         if one["id"] == "deletion/thread-all"
     }
     assert why.startswith("not judged to the end: delete_thread('a') was cut off after 4 s")
+
+
+def test_a_contract_does_not_hold_whose_own_call_was_cut_off(tmp_path: Path) -> None:
+    saver = DYING.replace("def delete_thread", "def delete_thread_in_a_namespace")
+    saver = saver.replace("os._exit(3)", "while True: pass")
+    result, told = verdicts(Project(tmp_path), "lifecycle", saver, "--saver-watchdog=2")
+    assert result.status == 1
+    assert told.pop("lifecycle/abandoned-list") == "unknown"
+    # All else was looked at without that call.
+    assert {told["lifecycle/reopen"], told["lifecycle/setup-idempotent"]} == {"held"}
+
+
+def test_nothing_that_either_of_two_runs_was_certain_of_is_lost() -> None:
+    """The second has less time, and may be cut off at an earlier step."""
+    lost, seen = (
+        Finding(f"upsert/{name}", "sync", "functional", name, "1", "2", (), None, "")
+        for name in ("put-replaces", "put-is-idempotent")
+    )
+    open_ = {"upsert/special-write-last-wins": {"times": 2, "why": "", "steps": []}}
+    first = {
+        "findings": [asdict(lost)], "settled": ["upsert/reput-keeps-writes"],
+        "checked": {lost.contract: 3, seen.contract: 9, "upsert/reput-keeps-writes": 7},
+        "unsettled": open_,
+    }  # fmt: skip
+    second = {"findings": [asdict(seen)], "checked": {seen.contract: 2}}
+    both = joined(first, second)
+    assert [one["contract"] for one in both["findings"]] == [lost.contract, seen.contract]
+    assert both["settled"] == ["upsert/reput-keeps-writes"]
+    assert both["checked"] == first["checked"]
+    assert both["unsettled"] == open_
 
 
 def test_what_kills_at_once_is_no_leak_and_fails_the_run_all_the_same(tmp_path: Path) -> None:

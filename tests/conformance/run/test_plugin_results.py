@@ -200,6 +200,23 @@ def test_a_saver_that_works_without_end_is_cut_off_and_not_accused(project: Proj
     assert contracts["filter/equality"]["verdict"] == "held"
 
 
+def test_a_second_cut_off_is_believed_at_once_whatever_the_step(project: Project) -> None:
+    project.script(
+        upsert={"do": "work", "last": "Put"}, filter={"do": "work", "last": "DeleteThread"}
+    )
+    options = ("--saver-watchdog=0.5", "--saver-report=out")
+    result = project.judge(*UPSERT_AND_FILTER, *options)
+    # Nothing at all was judged.
+    assert result.status == 4
+    judged = (project.folder / "judged").read_text().split()
+    # Twice to learn in which step it is at work, and then once for each family.
+    assert (judged.count("upsert"), judged.count("filter")) == (2, 1)
+    contracts = {one["id"]: one for one in result.report("out")["savers"][0]["contracts"]}
+    for name in ("upsert/put-replaces", "filter/equality"):
+        assert contracts[name]["verdict"] == "unknown"
+        assert "was cut off after 1 s without an answer" in contracts[name]["reason"]
+
+
 @pytest.mark.parametrize("act", ["exit", "work"])
 def test_what_was_known_outlives_the_process(project: Project, act: str) -> None:
     found = {

@@ -216,7 +216,7 @@ class RoundsOfCopies(Rounds):
     def remove(self, chain: Chain) -> None:
         copy = f"copy-of-{chain.thread}"
         self.saver.copy_thread(chain.thread, copy)
-        # Which of the two has the last use of a value, makes a difference to some savers.
+        # Some savers fail only if the copy, or only if its source, has the last use of a value.
         first_and_last = (chain.thread, copy) if self.rounds % 2 else (copy, chain.thread)
         for thread in first_and_last:
             self.saver.delete_thread(thread)

@@ -15,7 +15,8 @@ from saverproof.families.items import Finding, ItemPlan, Outcome, Unsettled
 from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.run.known.entries import Entry, entry_for
 from saverproof.run.plugin.failures import NotJudged, Stale, Violated, failure_text
-from saverproof.run.plugin.judging import KEPT_JUDGE, Judged
+from saverproof.run.plugin.judged import Judged
+from saverproof.run.plugin.judging import KEPT_JUDGE
 from saverproof.run.plugin.known_examples import pinned, run_examples
 from saverproof.run.plugin.progress import Figures
 from saverproof.run.plugin.run import FOLDER, RUN, Run

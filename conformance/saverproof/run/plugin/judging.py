@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -36,31 +36,15 @@ from saverproof.run.plugin.deaths import (
     read_journal,
     with_the_rest,
 )
+from saverproof.run.plugin.judged import Judged, cut_off, ended_once, joined, unfinished, unjudged
 from saverproof.run.plugin.run import Run
 from saverproof.savers.targets.opening import left_below
 
-_KNOWN_TO_HANG = 3
+_LESS_PATIENT = 3
 """The watchdog's time is divided by this for a saver that has hung twice for the whole time, and
 for the second of two runs that are cut off. If a step of another kind hangs for the shorter time,
 it is run again with the whole time.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The result of judging a plan."""
-
-    outcome: Outcome
-    trouble: str | None = None
-    """The reason why some contracts could not be judged, other than a violation; None if all
-    could.
-    """
-    output: str = ""
-    """The end of what the saver printed."""
-    blame: Blame | None = None
-    """The blame for the death of the process, if it died."""
-    deaths: tuple[Finding, ...] = ()
-    """The findings about deaths of the process, which are in the outcome as well."""
 
 
 _MOST_LEFT_OUT = 3
@@ -83,7 +67,8 @@ class Judge:
         self._unanswered: dict[str, set[tuple[str, bool]]] = {}
         """Saver -> the kinds of steps in which two runs hung, or were cut off (True)."""
         self._numbers = count()
-        self._shortener = Shortener(run.watchdog_s, run.watchdog_s / _KNOWN_TO_HANG)
+        self._less_patient_s = run.watchdog_s / _LESS_PATIENT
+        self._shortener = Shortener(run.watchdog_s, self._less_patient_s)
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """Return the outcome of ``plan``.
@@ -107,8 +92,13 @@ class Judge:
             plan = replace(plan, without=(*plan.without, blame.fatal))
             rest = self._judged_once(plan, listener)
             blamed.append(blame)
-            # The rest lacks an operation, and any contract may be about that operation.
-            held = held_by(rest.outcome) if all(one.of_one_contract for one in blamed) else ()
+            # The rest lacks an operation, and any contract may be about that operation. Nothing is
+            # found about a step that was cut off, but its contract was not seen to hold either.
+            held = (
+                held_by(rest.outcome) - {one.contract for one in blamed}
+                if all(one.of_one_contract for one in blamed)
+                else ()
+            )
             judged = replace(
                 rest,
                 outcome=with_the_rest(judged.outcome, rest.outcome, judged.deaths, held),
@@ -131,11 +121,9 @@ class Judge:
         if not _has_steps(plan):
             # Other families stop at a hang themselves.
             return None
-        journal = Path(plan.folder) / "journal.jsonl"
-        careful = replace(plan, journal=str(journal))
-        patience_s = self._run.watchdog_s / _KNOWN_TO_HANG
+        careful, journal = _with_journal(plan)
         try:
-            outcome, output = self._ask(careful, listener, patience_s)
+            outcome, output = self._ask(careful, listener, self._less_patient_s)
         except JudgeGone as gone:
             steps = read_journal(journal)
             kind, known = kind_of_last(steps), self._unanswered[_saver(plan)]
@@ -147,10 +135,9 @@ class Judge:
         except JudgeError:
             pass  # With so little patience, this does not prove a fault of the kit.
         except SaverproofError as error:
-            return self._unjudged(plan, error)
+            return unjudged(plan, error, self._kept)
         else:
             return Judged(outcome, output=output)
-        journal.unlink(missing_ok=True)
         return None
 
     def _judged(self, plan: ItemPlan, listener: Listener | None) -> Judged:
@@ -161,7 +148,7 @@ class Judge:
                 return self._again_after_cut_off(plan, first, listener)
             return self._again(plan, first, listener)
         except SaverproofError as error:
-            return self._unjudged(plan, error)
+            return unjudged(plan, error, self._kept)
         return Judged(outcome, output=output)
 
     def replay(self, artefact: Mapping[str, Any], plan: ItemPlan, folder: Path) -> ReplayAnswer:
@@ -215,19 +202,20 @@ class Judge:
 
     def _again(self, plan: ItemPlan, first: JudgeGone, listener: Listener | None) -> Judged:
         """Judge the plan once more, and write each step to a journal before it is taken."""
-        journal = Path(plan.folder) / "journal.jsonl"
-        careful = replace(plan, journal=str(journal))
+        careful, journal = _with_journal(plan)
+        before = self._kept
         try:
             outcome, output = self._ask(careful, listener)
         except JudgeGone as second:
+            self._kept = joined(before, self._kept)
             if second.cut_off:
-                return self._cut_off(plan, second)
+                return cut_off(plan, second, self._kept)
             if first.hung and second.hung:
                 self._remember_unanswered(plan, second, read_journal(journal))
             return self._dead(careful, second, journal)
         except SaverproofError as error:
-            return self._unjudged(plan, error)
-        return self._ended_once(plan, first, outcome, output)
+            return unjudged(plan, error, joined(before, self._kept))
+        return ended_once(plan, first, Judged(outcome, output=output), before)
 
     def _again_after_cut_off(
         self, plan: ItemPlan, first: JudgeGone, listener: Listener | None
@@ -236,34 +224,27 @@ class Judge:
         watchdog's time, to learn in which step it is at work.
         """
         if not _has_steps(plan):
-            return self._cut_off(plan, first)
-        journal = Path(plan.folder) / "journal.jsonl"
-        careful = replace(plan, journal=str(journal))
+            return cut_off(plan, first, self._kept)
+        careful, journal = _with_journal(plan)
+        before = self._kept
         try:
-            outcome, output = self._ask(careful, listener, self._run.watchdog_s / _KNOWN_TO_HANG)
+            outcome, output = self._ask(careful, listener, self._less_patient_s)
         except JudgeGone as second:
+            self._kept = joined(before, self._kept)
             steps = read_journal(journal)
             if not second.cut_off or not steps:
-                return self._cut_off(plan, first)
+                return cut_off(plan, first, self._kept)
             self._remember_unanswered(plan, second, steps)
             return self._cut_off_in(careful, second, steps)
         except SaverproofError:
             # With so little patience, this does not prove a fault of the kit.
-            return self._cut_off(plan, first)
-        return self._ended_once(plan, first, outcome, output)
+            return cut_off(plan, first, joined(before, self._kept))
+        return ended_once(plan, first, Judged(outcome, output=output), before)
 
     def _remember_unanswered(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> None:
         """Remember in which kind of step two runs of a saver hung, or were cut off."""
         if kind := kind_of_last(steps):
             self._unanswered.setdefault(_saver(plan), set()).add((kind, gone.cut_off))
-
-    @staticmethod
-    def _ended_once(plan: ItemPlan, first: JudgeGone, outcome: Outcome, output: str) -> Judged:
-        """Return what a run that came to its end says after an equal one that did not."""
-        why = f"the first of two equal runs ended early ({first.reason}), the second did not"
-        trouble = f"{why}\n{first.stacks}".strip()
-        unknown = {**_all_unknown(plan, why), **outcome.unknown}
-        return Judged(replace(outcome, unknown=unknown), trouble, output or first.output)
 
     def _dead(self, plan: ItemPlan, gone: JudgeGone, journal: Path) -> Judged:
         steps = read_journal(journal)
@@ -271,14 +252,14 @@ class Judge:
             steps = self._shortened(plan, gone, steps)
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
-            return Judged(self._left(plan, gone.reason), trouble, gone.output)
+            return Judged(unfinished(plan, gone.reason, self._kept), trouble, gone.output)
         try:
             blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
         except (JudgeGone, SaverproofError) as error:
             trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
-            return Judged(self._left(plan, gone.reason), trouble, gone.output)
+            return Judged(unfinished(plan, gone.reason, self._kept), trouble, gone.output)
         if not blame.contract:
-            left = self._left(plan, f"{gone.reason}: {blame.why}")
+            left = unfinished(plan, f"{gone.reason}: {blame.why}", self._kept)
             # It was seen that a call does not answer: nothing here says what is broken by that.
             left = replace(left, hidden_by=dict.fromkeys(left.unknown, ()))
             return Judged(left, output=gone.output)
@@ -294,7 +275,7 @@ class Judge:
             reproducer=blame.reproducer,
         )
         why = f"not judged to the end: {gone.reason}"
-        outcome = self._left(plan, f"{why}: {finding.contract} stands in the way")
+        outcome = unfinished(plan, f"{why}: {finding.contract} stands in the way", self._kept)
         unknown = {key: why for key, why in outcome.unknown.items() if key != finding.contract}
         checked = {finding.contract: 1} | outcome.checked
         findings = (*outcome.findings, finding)
@@ -311,8 +292,7 @@ class Judge:
         def again(candidate: Steps, patience_s: float) -> tuple[JudgeGone, Steps] | None:
             own = Path(plan.folder) / f"again-{next(self._numbers)}"
             own.mkdir()
-            journal = own / "journal.jsonl"
-            there = replace(plan, folder=str(own), journal=str(journal))
+            there, journal = _with_journal(replace(plan, folder=str(own)))
             recorded = Recorded(there, contracts(plan.family)[0].id, candidate)
             try:
                 self._running().ask(REPLAY, recorded, silence_s=patience_s)
@@ -325,16 +305,6 @@ class Judge:
 
         return self._shortener.shortened(_saver(plan), gone, steps, again)
 
-    def _unjudged(self, plan: ItemPlan, error: SaverproofError) -> Judged:
-        trouble = error.message
-        if isinstance(error, JudgeError):
-            trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
-        return Judged(self._left(plan, error.message), trouble)
-
-    def _cut_off(self, plan: ItemPlan, gone: JudgeGone) -> Judged:
-        trouble = f"{gone.reason}\n{gone.stacks}".strip()
-        return Judged(self._left(plan, gone.reason), trouble, gone.output)
-
     def _cut_off_in(self, plan: ItemPlan, gone: JudgeGone, steps: Steps) -> Judged:
         """Return the outcome of a run that was cut off in the last of these steps: the rest of the
         family can be judged without such steps, but nothing is known of the step itself.
@@ -342,39 +312,11 @@ class Judge:
         try:
             blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
         except (JudgeGone, SaverproofError):
-            return self._cut_off(plan, gone)
+            return cut_off(plan, gone, self._kept)
         last = blame.steps[-1] if blame.steps else kind_of_last(steps)
         why = f"not judged to the end: {last} was {gone.reason}"
         trouble = f"{why}\n{gone.stacks}".strip()
-        return Judged(self._left(plan, why), trouble, gone.output, blame)
-
-    def _left(self, plan: ItemPlan, why: str) -> Outcome:
-        """Return what is certain although the judging was not finished.
-
-        This is what was found and settled, and the differences that were unexplained at that time.
-        All other contracts are unknown because of ``why``.
-        """
-        findings = tuple(Finding.from_json(found) for found in self._kept.get("findings", ()))
-        known = {found.contract for found in findings} | {*self._kept.get("settled", ())}
-        checked = self._kept.get("checked", {})
-        unknown = {
-            name: f"{reason}; before that it was judged {checked[name]:,} times"
-            if name in checked
-            else reason
-            for name, reason in _all_unknown(plan, why).items()
-            if name not in known
-        }
-        return Outcome(
-            checked={name: times for name, times in checked.items() if name in known},
-            findings=findings,
-            unknown=unknown,
-            inapplicable={},
-            unexercised={},
-            operations=0,
-            saver_s=0.0,
-            total_s=0.0,
-            unsettled=dict(self._kept.get("unsettled", {})),
-        )
+        return Judged(unfinished(plan, why, self._kept), trouble, gone.output, blame)
 
     def _clean(self, plan: ItemPlan) -> None:
         """Let the target remove what a killed process left outside of its workspaces."""
@@ -398,8 +340,11 @@ KEPT_JUDGE = pytest.StashKey[Judge]()
 """The judge of a process with items."""
 
 
-def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:
-    return {contract.id: why for contract in contracts(plan.family)}
+def _with_journal(plan: ItemPlan) -> tuple[ItemPlan, Path]:
+    """Return a plan whose steps are each written to an empty journal before they are taken."""
+    journal = Path(plan.folder) / "journal.jsonl"
+    journal.unlink(missing_ok=True)
+    return replace(plan, journal=str(journal)), journal
 
 
 def _has_steps(plan: ItemPlan) -> bool:
