@@ -31,6 +31,7 @@ from saverproof.programs.small import batch
 from saverproof.programs.steps.definitions import (
     CopyThread,
     DeleteThread,
+    DeltaHistory,
     Prune,
     Put,
     PutWrites,
@@ -41,6 +42,7 @@ from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.target import Target
 
 SAME = parity.SAME_ANSWERS.id
+BY_INSERTION = "writes-by-insertion"
 ANSWERED_TWICE = (
     Put("a", "", 1),
     *(PutWrites("a", "", 1, 1, (("__resume__", Value("integer", n)),)) for n in (1, 2)),
@@ -120,6 +122,33 @@ def test_a_flaw_of_the_async_half_is_no_mistake_of_both(tmp_path: Path) -> None:
         [breach] = run.breaches
         assert blaming.blamed(ANSWERED_TWICE, breach) == SAME
         assert blaming.diagnosis.extend(run, breach, SAME, {SAME}) is None
+
+
+class SortedInHistories(next(each.saver for each in MISTAKES if each.name == BY_INSERTION)):  # type: ignore[misc]
+    """Has pending writes as they were inserted, but sorted in the history of a channel."""
+
+    def get_delta_channel_history(self, *, config: Any, channels: Any) -> Any:
+        found = super().get_delta_channel_history(config=config, channels=channels)
+        return {name: {**one, "writes": sorted(one["writes"])} for name, one in found.items()}
+
+
+def test_what_a_known_mistake_shows_first_is_no_difference_of_the_two_halves(
+    tmp_path: Path,
+) -> None:
+    program = (
+        Put("a", "", 1), Put("a", "", 2, parent=1),
+        *(PutWrites("a", "", 1, n, (("notes", Value("integer", n)),)) for n in (1, 2)),
+        DeltaHistory("a", "", 2, ("notes",)),
+    )  # fmt: skip
+    known = next(each for each in MISTAKES if each.name == BY_INSERTION)
+    target = Target(name="wrong", open=opener(SortedInHistories))
+    with EventLoop() as loop:
+        trials = Trials(target, tmp_path, loop, ("sync", "async"))
+        blaming = Blaming(trials, frozenset({SAME}))
+        blaming.diagnosis.found = [Established(known)]
+        left = blaming.diagnosis.compare(trials.replay(program)).left
+        assert left
+        assert SAME not in {blaming.blamed(program, breach) for breach in left}
 
 
 def blamed_of(

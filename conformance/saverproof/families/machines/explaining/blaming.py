@@ -155,12 +155,17 @@ class Blaming:
         return next(left, None)
 
     def _replay(
-        self, program: Iterable[Step], *, thorough: bool = True, until: str | None = None
+        self,
+        program: Iterable[Step],
+        *,
+        thorough: bool = True,
+        until: str | None = None,
+        apis: tuple[str, ...] = (),
     ) -> ProgramRun:
         # With known mistakes, the first breach of a contract may be a predicted one.
         until = None if self.diagnosis.found else until
         return self.trials.replay(
-            program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
+            program, thorough=thorough, watch_inputs=self.watch_inputs, until=until, apis=apis
         )
 
     def _replay_once(self, program: Program) -> ProgramRun:
@@ -305,10 +310,7 @@ class Blaming:
 
     def _shown_by_each_api(self, program: Program, name: str) -> bool:
         """Return whether a program shows the breach through each API alone."""
-        runs = (
-            self.trials.replay(program, watch_inputs=self.watch_inputs, until=name, apis=(api,))
-            for api in self.trials.apis
-        )
+        runs = (self._replay(program, until=name, apis=(api,)) for api in self.trials.apis)
         return all(self._first(run, name) for run in runs)
 
     @property
