@@ -123,6 +123,27 @@ def test_a_script_interrupts_a_call(tmp_path: Path) -> None:
     assert finding.contract in said
 
 
+@pytest.mark.parametrize(
+    ("saver", "api", "contract"),
+    [
+        ("rollback-takes-the-neighbours", "sync", "all-or-nothing"),
+        ("rollback-takes-the-neighbours-task", "async", "no-silent-loss"),
+        by_night("last-one-commits-for-all", "sync", "no-silent-loss"),
+        by_night("last-one-commits-for-all", "async", "all-or-nothing"),
+    ],
+)
+def test_a_script_lets_two_callers_meet(
+    saver: str, api: str, contract: str, tmp_path: Path
+) -> None:
+    finding = only(judged(target_of(saver), tmp_path, api, operations=TWO), contract)
+    # Both checkpoints, the fault, and the two batches.
+    assert len(finding.steps) == 5
+    status, said = ended(finding.reproducer, tmp_path)
+    assert status == 1
+    assert finding.contract in said
+    assert ended(of_the_right_saver(finding.reproducer), tmp_path) == (0, "")
+
+
 def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) -> None:
     script = only(judged(targets.memory, tmp_path, operations=TWO), "all-or-nothing").reproducer
     right = "from saverproof.mistakes.reference.saver import ReferenceSaver as InMemorySaver"

@@ -22,7 +22,8 @@ from saverproof.families.atomicity.trials.trial import FaultTrial
 from saverproof.families.atomicity.trials.worker import call_quietly
 from saverproof.process.standstill import MovementWatch
 from saverproof.programs.small import OTHER, THREAD, batch
-from saverproof.programs.steps.definitions import PutWrites
+from saverproof.programs.steps.definitions import Put, PutWrites
+from saverproof.programs.values import Value
 from saverproof.savers.execution.calls import put_writes_call
 from saverproof.savers.execution.settled_calls import SettledCall, awaiting, perform
 from saverproof.savers.execution.view import Wanted
@@ -58,6 +59,14 @@ class SharedScenario(FaultScenario):
 
 
 A_BATCH_MEETS_A_BATCH = SharedScenario("two callers", HISTORY, batch(THREAD, 2, 2, 4))
+_TWO = tuple((channel, Value("integer", n)) for n, channel in enumerate(("count", "notes"), 1))
+SMALL_BATCHES_MEET = SharedScenario(
+    "two callers",
+    (Put(THREAD, "", 1), Put(OTHER, "", 1)),
+    PutWrites(THREAD, "", 1, 1, _TWO),
+    neighbour=PutWrites(OTHER, "", 1, 2, _TWO),
+)
+"""The least in which one of the callers can be stored in part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.fault_plans import thinned
 from saverproof.families.atomicity.neighbours.neighbour_calls import (
     A_BATCH_MEETS_A_BATCH,
+    SMALL_BATCHES_MEET,
     MeetingPlan,
     MeetingTrial,
     SharedScenario,
@@ -24,6 +25,7 @@ from saverproof.families.atomicity.neighbours.neighbour_calls import (
     one_after_the_other,
 )
 from saverproof.families.atomicity.neighbours.neighbour_judging import MeetingJudge
+from saverproof.families.atomicity.scripts.meeting_scripts import ScriptedMeeting, reproducer
 from saverproof.families.atomicity.sweeps.record import FaultRecord
 from saverproof.families.atomicity.sweeps.reference_states import References
 from saverproof.families.atomicity.trials.bench import FaultBench
@@ -37,7 +39,7 @@ from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.definitions import PutWrites
 from saverproof.programs.steps.describing import describe
 from saverproof.savers.execution.settled_calls import awaiting, perform
-from saverproof_faults import Call, Fault, Place, Plan, count_awaits
+from saverproof_faults import Call, Fault, Place, Places, Plan, count_awaits
 
 WIDTH = 500
 _OF_OTHERS = "calls that fail while others are under way"
@@ -75,10 +77,17 @@ class MeetingBench:
         thread.
         """
         if self.bench.api == "async":
-            return meetings_of_tasks(self._calls(lambda t: meet(t, MeetingPlan())), self._awaits())
-        own = self._calls(lambda trial: trial.operation())
+            return meetings_of_tasks(self.calls(), self._awaits())
         neighbours = self._calls(lambda trial: perform(trial.driver, call_of(trial)))
-        return meetings_of_threads(own, neighbours)
+        return meetings_of_threads(self.calls(), neighbours)
+
+    def calls(self) -> Sequence[Call]:
+        """Return the places among which faults are counted, from a clean run on the worker's
+        thread: those of the operation, through the async API those of both calls.
+        """
+        if self.bench.api == "async":
+            return self._calls(lambda trial: meet(trial, MeetingPlan()))
+        return self._calls(lambda trial: trial.operation())
 
     def tried(self, meeting: MeetingPlan) -> tuple[MeetingTrial, FaultVerdict]:
         """Make one trial, and return its verdict.
@@ -195,24 +204,47 @@ class NeighbourTrials:
             return
         self._keep(name)
         if news:
-            tally.findings.append(_finding(self.plan, meetings.scenario, meeting, trial, verdict))
+            shown = Shown(meetings, meeting, trial, verdict)
+            tally.findings.append(self._shorter(name) or _finding(self.plan, shown))
+
+    def _shorter(self, contract: str) -> Finding | None:
+        """Return a finding of smaller batches after fewer steps, that breaks the same contract;
+        None if there is none.
+        """
+        with ExitStack() as stack:
+            try:
+                make = partial(MeetingBench.of, self.bench, SMALL_BATCHES_MEET, stack)
+                meetings = self.bench.on_worker(make)
+                for meeting in self.bench.on_worker(meetings.meetings):
+                    trial, verdict = meetings.tried(meeting)
+                    self.record.beat(self.bench.calls)
+                    if verdict.contract == contract and trial.met:
+                        return _finding(self.plan, Shown(meetings, meeting, trial, verdict))
+            except (NoCleanRunError, OpeningError, SlowError, UnansweredError):
+                pass  # What was seen is shown by the longer program.
+        return None
 
     def _keep(self, name: str) -> None:
         self.record.tally.differences.note(name)
 
 
-def _finding(
-    plan: ItemPlan,
-    scenario: SharedScenario,
-    meeting: MeetingPlan,
-    trial: MeetingTrial,
-    verdict: FaultVerdict,
-) -> Finding:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A meeting, and what it shows."""
+
+    meetings: MeetingBench
+    meeting: MeetingPlan
+    trial: MeetingTrial
+    verdict: FaultVerdict
+
+
+def _finding(plan: ItemPlan, shown: Shown) -> Finding:
+    scenario, verdict = shown.meetings.scenario, shown.verdict
     steps = (
         *map(describe, scenario.start),
-        f"fault: {meeting.describe()}",
-        f"{describe(scenario.step)}  -> {trial.observation.said}",
-        f"meanwhile, another caller: {describe(scenario.neighbour)}  -> {_said(trial)}",
+        f"fault: {shown.meeting.describe()}",
+        f"{describe(scenario.step)}  -> {shown.trial.observation.said}",
+        f"meanwhile, another caller: {describe(scenario.neighbour)}  -> {_said(shown.trial)}",
     )
     return Finding(
         contract=str(verdict.contract),
@@ -225,10 +257,32 @@ def _finding(
         program={
             "program": to_json((*scenario.start, scenario.step)),
             "neighbour": to_json((scenario.neighbour,)),
-            "meeting": meeting.as_data(),
+            "meeting": shown.meeting.as_data(),
         },
-        reproducer="",
+        reproducer=_script(shown),
     )
+
+
+def _script(shown: Shown) -> str:
+    """Return a script of a meeting; "" if there is none. Through the sync API there are scripts of
+    neighbours that make their whole call at the place of the fault.
+    """
+    meetings, meeting, scenario = shown.meetings, shown.meeting, shown.meetings.scenario
+    bench = meetings.bench
+    together = bench.api == "async"
+    if meeting.plan is None or not isinstance(scenario.step, PutWrites):
+        return ""
+    if not together and (meeting.at != meeting.plan.place or meeting.halfway is not None):
+        return ""
+    scripted = ScriptedMeeting(
+        scenario.start,
+        scenario.step,
+        scenario.neighbour,
+        meeting.plan,
+        Places(tuple(bench.on_worker(meetings.calls))),
+        next(iter(meetings.store.databases), ""),
+    )
+    return reproducer(bench.target, scripted, bench.api, str(shown.verdict.contract))
 
 
 def _said(trial: MeetingTrial) -> str:

@@ -27,8 +27,19 @@ class PlainFault:
     uses_store: bool = False
 
 
-def after_passing(passing: int) -> str:
+def after_passing(passing: int, first: str = "") -> str:
     """Return the source of a list that says for each coming call, the last one first, whether it
     fails: ``passing`` calls succeed, and the next one fails.
+
+    ``first`` is the name of a function that is called before the failing one raises.
     """
-    return f"[True{', False' * passing}]"
+    return f"[{first or True}{', False' * passing}]"
+
+
+def failing(raising: str, first: str = "") -> str:
+    """Return the statement with which a call fails if :func:`after_passing` says so: ``raising``
+    is the statement that raises.
+    """
+    if first:
+        return f"if left and (first := left.pop()): first(); {raising}"
+    return f"if left and left.pop(): {raising}"

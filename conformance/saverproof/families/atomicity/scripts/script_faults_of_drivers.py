@@ -22,8 +22,11 @@ def method_of(plan: Plan, places: Places) -> Call | None:
     return next((call for call in calls if call.method is not None), None)
 
 
-def failing_method(plan: Plan, call: Call, places: Places) -> Iterator[PlainFault]:
-    """Return a fault that replaces the method on its class, as tests do."""
+def failing_method(plan: Plan, call: Call, places: Places, first: str = "") -> Iterator[PlainFault]:
+    """Return a fault that replaces the method on its class, as tests do.
+
+    ``first`` is the name of a function that is called before the method raises.
+    """
     method = call.method
     if method is None or plan.place.row is not None or plan.lasts is Lasts.ONWARDS:
         return
@@ -42,14 +45,15 @@ def failing_method(plan: Plan, call: Call, places: Places) -> Iterator[PlainFaul
             "left = []  # True where a call to come fails; the last is for the next one",
             f"plain = Driver.{method.name}",
             f"{defined} failing(self, *given, **more):",
-            "    if not (left and left.pop()):",
+            f"    if not (left and {'(first := left.pop())' if first else 'left.pop()'}):",
             f"        return {plain}",
             *((f"    {plain}",) if after else ()),
+            *(("    first()",) if first else ()),
             *_refused(call.event, method, after),
             f'    raise {plan.error}("refused")',
             f"Driver.{method.name} = failing",
         ),
-        before=(f"left[:] = {after_passing(same.index(call))}",),
+        before=(f"left[:] = {after_passing(same.index(call), first)}",),
         after=("left.clear()",),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from saverproof.families.atomicity.scripts.plain_fault import PlainFault, after_passing
+from saverproof.families.atomicity.scripts.plain_fault import PlainFault, after_passing, failing
 from saverproof.families.atomicity.trials.disk import FAILURES
 from saverproof.scripts.source import quoted
 from saverproof_faults import Event, Fault, Lasts, Moment, Places, Plan, Statement
@@ -79,15 +79,18 @@ def statement_trigger(plan: Plan, places: Places, where: str) -> PlainFault | No
     return None
 
 
-def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
-    """Return a fault by a cursor that fails at one of its statements."""
+def failing_statement(plan: Plan, places: Places, first: str = "") -> Iterator[PlainFault]:
+    """Return a fault by a cursor that fails at one of its statements.
+
+    ``first`` is the name of a function that is called before the statement raises.
+    """
     place = plan.place
     executed = [call for call in places.calls if not call.sql.endswith("()")]
     wanted = [c for c in executed if c.event is place.event and c.index == place.index]
     if not wanted or place.row is not None or plan.lasts is Lasts.ONWARDS:
         return
     after = place.moment is Moment.AFTER
-    fail = (f"        if left and left.pop(): raise {_error(plan)}",)
+    fail = (f"        {failing(f'raise {_error(plan)}', first)}",)
     many = any(call.rows is not None for call in executed)
     call = "return self.cursor()"
     yield PlainFault(
@@ -106,7 +109,7 @@ def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
             *((f"    def executemany(self, *given): {call}.executemany(*given)",) if many else ()),
             *_CONNECTING,
         ),
-        before=(f"left.extend({after_passing(executed.index(wanted[0]))})",),
+        before=(f"left.extend({after_passing(executed.index(wanted[0]), first)})",),
     )
 
 
@@ -169,14 +172,16 @@ def held_by_another(where: str) -> PlainFault:
     )
 
 
-def failing_commit(plan: Plan, places: Places) -> PlainFault:
-    """Return a fault by a connection that fails at one of its commits."""
+def failing_commit(plan: Plan, places: Places, first: str = "") -> PlainFault:
+    """Return a fault by a connection that fails at one of its commits.
+
+    ``first`` is the name of a function that is called before the commit raises.
+    """
     by_call = any(call.event is Event.COMMIT and call.sql == "commit()" for call in places.calls)
-    fails = "left and left.pop()"
-    raising = f"raise {_error(plan)}"
+    fail = failing(f"raise {_error(plan)}", first)
     body: tuple[str, ...] = (
         "    def commit(self):",
-        f"        if {fails}: {raising}",
+        f"        {fail}",
         "        super().commit()",
     )
     if not by_call:
@@ -185,7 +190,8 @@ def failing_commit(plan: Plan, places: Places) -> PlainFault:
             "    def execute(self, *given): return self.cursor().execute(*given)",
             "class Cursor(sqlite3.Cursor):",
             "    def execute(self, sql, *given):",
-            f'        if sql.upper().startswith("COMMIT") and {fails}: {raising}',
+            '        if sql.upper().startswith("COMMIT"):',
+            f"            {fail}",
             "        return super().execute(sql, *given)",
         )
     return PlainFault(
@@ -195,7 +201,7 @@ def failing_commit(plan: Plan, places: Places) -> PlainFault:
             *body,
             *_CONNECTING,
         ),
-        before=(f"left.extend({after_passing(plan.place.index - 1)})",),
+        before=(f"left.extend({after_passing(plan.place.index - 1, first)})",),
     )
 
 
