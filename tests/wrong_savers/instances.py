@@ -74,6 +74,45 @@ class LatestIdKept(Keeping):
         return found
 
 
+class RemembersItsPuts(SqliteReference):
+    """Keeps something of each checkpoint that it puts, until the thread is deleted by itself."""
+
+    def _own(self) -> dict[Any, Any]:
+        own: dict[Any, Any] = self.__dict__.setdefault("own", {})
+        return own
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        for place in [place for place in self._own() if place[0] == str(thread_id)]:
+            del self._own()[place]
+
+
+@wrong(INSTANCES, "the newest checkpoint that the instance put itself is taken for the latest")
+class OwnLatestKept(RemembersItsPuts):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        super()._insert_checkpoint(row)
+        place = (row.thread, row.ns)
+        self._own()[place] = max(row.id, self._own().get(place, ""))
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        place = (self._thread_of(config), self._get_ns(config))
+        if self._asked_id(config) is None and place in self._own():
+            rows = self._rows("thread = ? AND ns = ? AND id = ?", *place, self._own()[place])
+            return rows[0] if rows else super()._find(config)
+        return super()._find(config)
+
+
+@wrong(INSTANCES, "a checkpoint that the instance put itself is answered as it was put")
+class OwnCheckpointsKept(RemembersItsPuts):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        super()._insert_checkpoint(row)
+        self._own()[row.thread, row.ns, row.id] = row
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        found = super()._find(config)
+        return found and self._own().get((found.thread, found.ns, found.id), found)
+
+
 @wrong(INSTANCES, "SQLite's count of changes by others is asked for after a read, and kept with it")
 class CountAskedForTooLate(Keeping):
     def get_tuple(self, config: Any) -> Any:

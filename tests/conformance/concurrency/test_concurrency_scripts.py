@@ -52,7 +52,12 @@ from saverproof.families.concurrency.held.held_reading import SCENE as HELD_READ
 from saverproof.families.concurrency.held.holding import HoldPoint
 from saverproof.families.concurrency.histories.history_playing import Sharing
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.scenes.agreeing import FILLED, FILLED_ALIKE, Asking, Reader
+from saverproof.families.concurrency.scenes.agreeing import Asking, Reader
+from saverproof.families.concurrency.scenes.instance_changes import (
+    BOTH_WRITE,
+    FILLED,
+    FILLED_ALIKE,
+)
 from saverproof.families.concurrency.scenes.iteration import BETWEEN, By, method_of
 from saverproof.families.concurrency.scenes.waiting import LOOKED_AT
 from saverproof.families.concurrency.scripts.script_writing import SCHEDULING, reproducer, script
@@ -80,6 +85,12 @@ def filled_again(reader: Reader) -> dict[str, Any]:
     """A scene in which a thread is deleted and filled again between two questions."""
     changes = tuple(one.step for one in (*FILLED[:1], *FILLED_ALIKE[:2]))
     return Asking(reader, changes, (GetTuple("a"),), 2).to_json()
+
+
+def both_write() -> dict[str, Any]:
+    """A scene in which the saver that is asked has put a checkpoint itself."""
+    changes = tuple(one.step for one in BOTH_WRITE[:2])
+    return Asking(Reader.BESIDE, changes, (GetTuple("a"),), own=(0,)).to_json()
 
 
 def beside(kind: OperationKind) -> dict[str, Any]:
@@ -163,6 +174,7 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
     "a saver opened before": (INSTANCES, "listing-kept", asking(Reader.BESIDE)),
+    "a saver that has written, too": (INSTANCES, "own-latest-kept", both_write()),
     "a saver in another process": (
         INSTANCES,
         "latest-id-kept-by-the-process",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -16,17 +16,23 @@ from saverproof.families.concurrency.callers.meeting import Meeting
 from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.scenes import instances
+from saverproof.families.concurrency.scenes.instance_changes import (
+    BOTH_WRITE,
+    CHANGES,
+    FILLED,
+    FILLED_ALIKE,
+    FILLED_BEYOND,
+    QUESTIONS,
+    TouchingStep,
+)
 from saverproof.programs.axes import table
-from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.log import AxisLog
 from saverproof.programs.legality import objection
 from saverproof.programs.model.store import Model
 from saverproof.programs.rewriting.spans import without_spans
-from saverproof.programs.small import batch
 from saverproof.programs.steps import definitions as steps
 from saverproof.programs.steps.codec import from_json, to_json
 from saverproof.programs.steps.describing import describe
-from saverproof.programs.values import Value
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
 SCENE = "instances"
@@ -42,117 +48,20 @@ class Reader(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TouchingStep:
-    """A step, the point of an axis that it touches, and what a saver needs for it."""
-
-    point: Touched
-    step: steps.Step
-    needs: str | None = None
-
-
-def _put(
-    thread: str,
-    number: int,
-    parent: int | None = None,
-    namespace: str = "",
-    *,
-    run: str = "run-1",
-    seed: int = 0,
-) -> steps.Put:
-    changes = (("notes", Value("list", number + seed)),)
-    metadata = {"source": "loop", "run_id": run}
-    return steps.Put(thread, namespace, number, parent, changes=changes, metadata=metadata)
-
-
-def _counted(number: int) -> steps.Put:
-    """Return a put that replaces a checkpoint's metadata, with a count of two digits: its length
-    never changes.
-
-    Channel values stay as they are, since a saver may keep a new value beside the old one.
-    """
-    metadata = {"source": "loop", "run_id": "run-2", "count": number}
-    return replace(_put("a", 4, 2), changes=(), metadata=metadata)
-
-
-CHANGES = (
-    TouchingStep(table.CHANGE.at("first checkpoint"), _put("a", 1)),
-    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1)),
-    TouchingStep(table.CHANGE.at("first checkpoint"), _put("a", 9, namespace="child")),
-    TouchingStep(table.CHANGE.at("writes"), batch("a", 2, 1, 3)),
-    TouchingStep(table.CHANGE.at("early writes"), batch("a", 4, 1, 2), Capability.EARLY_WRITES),
-    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 4, 2, run="run-2")),
-    TouchingStep(table.CHANGE.at("older checkpoint"), _put("a", 3, 1), Capability.HISTORY),
-    TouchingStep(table.CHANGE.at("checkpoint put again"), _put("a", 4, 2, run="run-2", seed=77)),
-    # A file that is written again within its second, as long as before, looks unchanged. One second
-    # may end between two of them.
-    *(
-        TouchingStep(table.CHANGE.at("checkpoint put again"), _counted(number))
-        for number in (81, 82, 83)
-    ),
-    TouchingStep(
-        table.CHANGE.at("copy_thread"), steps.CopyThread("a", "b"), Capability.COPY_THREAD
-    ),
-    TouchingStep(
-        table.CHANGE.at("delete_for_runs"),
-        steps.DeleteForRuns(("run-2",)),
-        Capability.DELETE_FOR_RUNS,
-    ),
-    TouchingStep(table.CHANGE.at("prune"), steps.Prune(("a",), "keep_latest"), Capability.PRUNE),
-    TouchingStep(
-        table.CHANGE.at("delete_thread"), steps.DeleteThread("a"), Capability.DELETE_THREAD
-    ),
-    TouchingStep(table.CHANGE.at("first checkpoint"), _put("c", 1)),
-)
-
-
-def _filled(seed: int) -> tuple[TouchingStep, ...]:
-    return (
-        TouchingStep(table.CHANGE.at("first checkpoint"), _put("a", 1, seed=seed)),
-        TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1, seed=seed)),
-        TouchingStep(table.CHANGE.at("writes"), batch("a", 2, 1, 3)),
-    )
-
-
-_DELETED = TouchingStep(table.CHANGE.at("delete_thread"), steps.DeleteThread("a"))
-FILLED = _filled(0)
-FILLED_ALIKE = (_DELETED, *_filled(3))
-"""What a file hides that is as long as before: every third value has the same form."""
-FILLED_BEYOND = (
-    *FILLED_ALIKE,
-    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 3, 2, seed=3)),
-    TouchingStep(table.CHANGE.at("newer checkpoint"), _put("a", 4, 3, seed=3)),
-)
-"""What hides that a file which has grown is another one."""
-QUESTIONS = (
-    *(
-        TouchingStep(table.READ.at("the newest"), steps.GetTuple(thread))
-        for thread in ("a", "b", "c")
-    ),
-    TouchingStep(table.READ.at("the newest"), steps.GetTuple("a", "child")),
-    *(TouchingStep(table.READ.at("by id"), steps.GetTuple("a", "", number)) for number in (2, 4)),
-    TouchingStep(table.READ.at("list of a namespace"), steps.ListTuples("a", "")),
-    TouchingStep(table.READ.at("list of a namespace"), steps.ListTuples("a", "", limit=1)),
-    TouchingStep(
-        table.READ.at("list of a namespace"), steps.ListTuples("a", "", filter={"source": "loop"})
-    ),
-    TouchingStep(table.READ.at("list of a thread"), steps.ListTuples("a")),
-    TouchingStep(table.READ.at("list of everything"), steps.ListTuples(None), table.OWN_STORE),
-)
-
-
-@dataclass(frozen=True, slots=True)
 class Asking:
     """A scene: the changes, the questions, and who makes them. In an artefact it has one
     question.
 
     The questions are asked after each change, but for the last ones: so many are made ``at_once``,
-    without a question in between.
+    without a question in between. The changes with the numbers ``own`` are made by the saver that
+    is asked; there is no question right after those.
     """
 
     reader: Reader
     changes: steps.Program
     questions: steps.Program
     at_once: int = 1
+    own: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the scene as plain data, for an artefact."""
@@ -163,33 +72,39 @@ class Asking:
             "changes": changes,
             "questions": questions,
             "at_once": self.at_once,
+            "own": [*self.own],
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Asking:
         """Return what :meth:`to_json` gave."""
         changes, questions = from_json(data["changes"]), from_json(data["questions"])
-        return cls(Reader(data["reader"]), changes, questions, data.get("at_once", 1))
+        own = tuple(data.get("own", ()))
+        return cls(Reader(data["reader"]), changes, questions, data.get("at_once", 1), own)
 
     def of(self, changes: steps.Program, question: int) -> Asking:
         """Return the scene with some of these changes alone, and with one question."""
         last = self.changes[-self.at_once :]
         at_once = sum(any(step is one for one in last) for step in changes)
-        return Asking(self.reader, changes, (self.questions[question],), max(at_once, 1))
+        mine = [self.changes[number] for number in self.own]
+        own = (n for n, step in enumerate(changes) if any(step is one for one in mine))
+        asked = (self.questions[question],)
+        return Asking(self.reader, changes, asked, max(at_once, 1), tuple(own))
 
 
 def agree(
     bench: CallerBench, reader: Reader, able: Collection[str], record: SceneRecord, log: AxisLog
 ) -> None:
     """Let one saver make every change, and ask another saver every question after each change. Then
-    let it delete a thread and fill it again between two questions.
+    let both write, and let one delete a thread and fill it again between two questions.
     """
-    _agree(bench, reader, CHANGES, 1, able, record, log)
+    scenes = [(CHANGES, 1), (BOTH_WRITE, 1)]
     if Capability.DELETE_THREAD in able:
-        for again in (FILLED_ALIKE, FILLED_BEYOND):
-            if INSTANCES in (record.found.keys() | record.tally.unknown.keys()):
-                return
-            _agree(bench, reader, (*FILLED, *again), len(again), able, record, log)
+        scenes += [((*FILLED, *again), len(again)) for again in (FILLED_ALIKE, FILLED_BEYOND)]
+    for changes, at_once in scenes:
+        _agree(bench, reader, changes, at_once, able, record, log)
+        if INSTANCES in (record.found.keys() | record.tally.unknown.keys()):
+            return
 
 
 def _agree(
@@ -206,7 +121,11 @@ def _agree(
         for parts in (all_changes, QUESTIONS)
     )
     asking = Asking(
-        reader, tuple(one.step for one in changes), tuple(one.step for one in questions), at_once
+        reader,
+        tuple(one.step for one in changes),
+        tuple(one.step for one in questions),
+        at_once,
+        tuple(number for number, one in enumerate(changes) if one.own),
     )
     seen = play(bench, asking, record)
     by = table.READER.at(reader)
@@ -361,6 +280,8 @@ def _has_lost_its_parent(step: steps.Step, model: Model) -> bool:
 
 
 def _asked_after(asking: Asking) -> str:
+    if asking.own:
+        return "each change of the first"
     if asking.at_once == 1:
         return "each change"
     return f"each change, but not between the last {asking.at_once}"
@@ -374,7 +295,10 @@ def problem_of(asking: Asking, stale: Mapping[str, Any]) -> Problem:
     steps_before = [
         "a first saver is opened",
         f"a second one is opened {where}, and asked after {_asked_after(asking)}",
-        *(f"first: {describe(step)}" for step in asking.changes[: change + 1]),
+        *(
+            f"{'second' if n in asking.own else 'first'}: {describe(step)}"
+            for n, step in enumerate(asking.changes[: change + 1])
+        ),
         f"second: {question}  -> {stale['observed']}",
     ]
     return Problem(

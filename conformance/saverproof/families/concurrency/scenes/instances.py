@@ -1,5 +1,5 @@
 """Runs in the processes of two savers on one store. One saver writes; the other was opened and
-asked before the change, and is asked again after it.
+asked before the change, and is asked again after it. The other may have written before, too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def in_one_process(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             calls = part.settled(writer)
             part.ask(reader)
             for number, call in enumerate(calls):
-                part.change(writer, call)
+                part.change(reader if number in part.own else writer, call)
                 if not part.asks_after(number):
                     continue
                 # The reader comes first: asking the writer may have it store what it put off.
@@ -67,7 +67,8 @@ def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             meeting.tell(1)
             for number, call in enumerate(calls):
                 meeting.await_other(READER, number + 1)
-                part.change(writer, call)
+                if number not in part.own:
+                    part.change(writer, call)
                 if part.asks_after(number):
                     part.answers_at(number).write_text(json.dumps(part.ask(writer)))
                 meeting.tell(number + 2)
@@ -87,7 +88,9 @@ def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             meeting.await_other(WRITER, 1)
             reader = part.opened_beside(stack)
             part.ask(reader)
-            for number in range(len(part.changes)):
+            for number, call in enumerate(part.settled(reader)):
+                if number in part.own:
+                    part.change(reader, call)
                 meeting.tell(number + 1)
                 meeting.await_other(WRITER, number + 2)
                 if not part.asks_after(number):
@@ -118,7 +121,9 @@ class _RefusedError(Exception):
 
 
 class _Part:
-    """The part of one process in the scene: ``changes`` and ``questions`` are steps."""
+    """The part of one process in the scene: ``changes`` and ``questions`` are steps. ``own`` are
+    the numbers of the changes that the reader makes itself.
+    """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self.scene = ScenePart(
@@ -126,6 +131,7 @@ class _Part:
         )
         self.changes = from_json(arguments["changes"])
         self.questions = from_json(arguments["questions"])
+        self.own = frozenset(arguments.get("own", ()))
         self._at_once = arguments.get("at_once", 1)
         self._meeting = arguments.get("meeting", "")
         self._refused: str | None = None
@@ -181,15 +187,20 @@ class _Part:
 
     def asks_after(self, change: int) -> bool:
         """Return whether the questions are asked after a change, counted from 0. They are not
-        between the last ones, which the reader sees all at once.
+        between the last ones, which the reader sees all at once, nor after the reader's own: what
+        it keeps of those is asked for when the other saver has gone on.
         """
         last = len(self.changes) - 1
-        return change == last or change <= last - self._at_once
+        return change not in self.own and (change == last or change <= last - self._at_once)
 
     # --- changes ---------------------------------------------------------------------------
 
     def settled(self, writer: Any) -> tuple[SettledCall, ...]:
-        """Return the calls of all changes."""
+        """Return the calls of all changes.
+
+        Where each process settles them for itself, changes of a scene in which both savers write
+        have no versions, since savers may draw theirs at random.
+        """
         return Calls(versions_of(writer)).settle(self.changes)
 
     def change(self, writer: Any, call: SettledCall) -> None:

@@ -26,13 +26,12 @@ def instances_script(target: Target, opening: Opening, asking: Asking, api: str)
         changes = [lines_of(step, writer) for step in asking.changes]
     except (NoScriptError, KeyError):
         return ""
-    first_at_once = len(changes) - asking.at_once
     beside = asking.reader is Reader.BESIDE
+    if asking.own and not beside:
+        return ""
     ask = f"{calls.wait}asked(reader)" if beside else "elsewhere()"
     lines = [
-        *(line for change in changes[:first_at_once] for line in (ask, *change)),
-        ask,
-        *(line for change in changes[first_at_once:] for line in change),
+        *(line for n, each in enumerate(changes) for line in _changed(n, each, asking, ask)),
         f"expected, observed = {calls.wait}asked(saver), {ask}",
         "if observed != expected:",
         f"    {complaint('{expected}', '{observed}')}",
@@ -58,6 +57,19 @@ _ELSEWHERE = (
     "    print(file=other.stdin, flush=True)",
     "    return other.stdout.readline()[:-1] or sys.exit(2)  # it has ended, and said why",
 )
+
+
+def _changed(number: int, change: list[str], asking: Asking, ask: str) -> list[str]:
+    """Return the lines of a change, with the question before it, if there is one."""
+    within_the_last = len(asking.changes) - asking.at_once < number
+    asked = [] if within_the_last or number - 1 in asking.own else [ask]
+    if number in asking.own:
+        return [*asked, _SWAPPED, *change, _SWAPPED]
+    return [*asked, *change]
+
+
+_SWAPPED = "saver, reader = reader, saver"
+"""The statement before and after a change that the reader makes itself."""
 
 
 def _expression(question: steps.Step, writer: ScriptWriter) -> str:
