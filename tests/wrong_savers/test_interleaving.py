@@ -40,6 +40,8 @@ from tests.wrong_savers.instances import (
     LatestIdKept,
     LatestIdKeptByTheProcess,
     ListingKept,
+    OwnCheckpointsKept,
+    OwnLatestKept,
     SizeTellsOfChanges,
 )
 from tests.wrong_savers.loops import (
@@ -109,6 +111,22 @@ def test_an_answer_is_kept_against_what_another_instance_wrote(saver: Any, tmp_p
     assert first.ids(first.config("b")) == []
     second.put(1, thread="b")
     assert first.id_of("b") is None or first.ids(first.config("b")) == []
+
+
+def test_what_an_instance_put_is_kept_against_what_another_one_puts(tmp_path: Path) -> None:
+    first, second = two(OwnLatestKept, tmp_path)
+    first.put(3, parent=2)
+    second.put(4, parent=3)
+    assert first.id_of() == 3
+    assert second.id_of() == 4
+
+
+def test_what_an_instance_put_is_answered_as_it_put_it(tmp_path: Path) -> None:
+    first, second = two(OwnCheckpointsKept, tmp_path)
+    for probe, step in ((first, 1), (second, 2)):
+        probe.put(3, parent=2, metadata={"step": step})
+    shown = [each.saver.get_tuple(each.config()).metadata["step"] for each in (first, second)]
+    assert shown == [1, 2]
 
 
 def test_as_many_changes_as_before_look_like_none(tmp_path: Path) -> None:
