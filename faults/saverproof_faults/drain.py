@@ -94,8 +94,7 @@ class Handoffs:
 
     def _unfinished(self) -> list["concurrent.futures.Future[Any]"]:
         with self._lock:
-            self._pending = {future for future in self._pending if not future.done()}
-            return list(self._pending)
+            return [future for future in self._pending if not future.done()]
 
     def _exchange(
         self, owner: type, name: str, noting: Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -110,9 +109,15 @@ class Handoffs:
             future = original(*arguments, **options)
             with self._lock:
                 self._pending.add(future)
+            # What is done is not kept, with its error and all that the error refers to.
+            future.add_done_callback(self._forget)
             return future
 
         return submit
+
+    def _forget(self, future: "concurrent.futures.Future[Any]") -> None:
+        with self._lock:
+            self._pending.discard(future)
 
     def _noting_execute(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)

@@ -1,10 +1,12 @@
 """Cancellation at the same suspension each time, and waiting for what was handed to threads."""
 
 import asyncio
+import gc
 import selectors
 import socket
 import sqlite3
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from functools import partial
@@ -170,6 +172,21 @@ def test_settling_waits_for_a_thread_whose_answer_nobody_wants() -> None:
             asyncio.get_running_loop().call_soon(may_end.set)
             await handoffs.drain()
             assert done == ["done"]
+
+    asyncio.run(program())
+
+
+def test_work_that_is_done_is_not_kept() -> None:
+    class Answer:
+        pass
+
+    async def program() -> None:
+        with Handoffs():
+            answer = weakref.ref(await asyncio.to_thread(Answer))
+            # The loop lets go of it at its next turn.
+            await asyncio.sleep(0)
+            gc.collect()
+            assert answer() is None
 
     asyncio.run(program())
 

@@ -118,6 +118,31 @@ class FailedConnectionsAreLost(SqliteReference):
             raise
 
 
+@wrong(FLAT, "a connection for each read, which is closed only if the read succeeds")
+class FailedReadsStayOpen(Hoarding):
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        connection = sqlite3.connect(self.database.path, check_same_thread=False)
+        self.hoard.append(connection)
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        found = super().get_tuple(config)
+        self.hoard.pop().close()
+        return found
+
+
+@wrong(FLAT, "a connection whose statement failed is not given back to the pool of twenty")
+class RefusedConnectionsAreLost(SqliteReference):
+    lost = 0
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        if self.lost == 20:
+            raise TimeoutError("no connection is free")
+        try:
+            return super().put(config, checkpoint, metadata, new_versions)
+        except sqlite3.Error:
+            self.lost += 1
+            raise
+
+
 @wrong(FLAT, "a temporary file for each checkpoint, removed by nobody")
 class TemporaryFileEachPut(SqliteReference):
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

@@ -106,6 +106,17 @@ class Raising(SqliteReference):
         raise RuntimeError("out of order")
 
 
+class LeavesItsLock(SqliteReference):
+    """Does not let go of its lock where a put fails."""
+
+    def put(self, *arguments: Any) -> Any:
+        lock = self.__dict__.setdefault("lock_of_puts", threading.Lock())
+        lock.acquire()
+        answer = super().put(*arguments)
+        lock.release()
+        return answer
+
+
 SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
@@ -116,4 +127,5 @@ SAVERS = SimpleNamespace(
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
+    leaves_its_lock=target(name="leaves-its-lock")(opener(LeavesItsLock)),
 )

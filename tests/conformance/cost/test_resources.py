@@ -39,6 +39,10 @@ from saverproof.families.resources.work import (
     CancelledHistories,
     CancelledWrites,
     Copies,
+    FailedDeletions,
+    FailedGets,
+    FailedPuts,
+    Failing,
     Failures,
     FirstGets,
     Gets,
@@ -101,6 +105,8 @@ SHOWN_BY = {
     "reads-are-noted": Gets,
     "failures-kept": Failures,
     "failed-connections-are-lost": Failures,
+    "failed-reads-stay-open": FailedGets,
+    "refused-connections-are-lost": FailedPuts,
     "temporary-file-each-put": Puts,
     "thread-feeds-listing": LeftListings,
     "task-each-put": Puts,
@@ -156,7 +162,7 @@ def test_what_stays_is_found(
     assert found.contract == wrong.breaks
     # There is none that has not ended with 1 in a process of its own.
     assert found.reproducer or not with_script
-    if with_script:
+    if with_script or issubclass(SHOWN_BY[wrong.name], Failing):
         assert_shown_by_replaying(found, wrong, tmp_path)
     if wrong.name == "descriptor-each-read":
         assert_told_where_it_was_opened(found)
@@ -201,6 +207,30 @@ def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) ->
     advised = {UNKNOWN} if where == MEMORY else set()
     assert {finding.contract for finding in outcome.findings} == advised
     assert {FLAT, UNKNOWN} == outcome.checked.keys()
+
+
+def test_a_lock_that_is_left_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [FailedPuts, FailedDeletions])
+    monkeypatch.setattr(measuring, "_ANSWERS_S", 0.6)
+    outcome = judged(here("leaves-its-lock"), tmp_path)
+    # Other families tell what a single failure leaves.
+    assert outcome.findings == ()
+    assert (
+        "put, failed by its database, repeated: TimeoutError: no answer in 0.6 s"
+        in (outcome.unknown[FLAT])
+    )
+
+
+def test_what_cannot_be_failed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets, FailedGets])
+    plan, found = plan_for(MEMORY, tmp_path)
+    tally = Tally(plan)
+    ResourcesFamily().judge(plan, found, tally)
+    assert tally.notes == [
+        "nothing could be failed, as no known driver was called: get_tuple, failed by its database"
+    ]
 
 
 def test_a_cache_that_is_full_in_the_end_is_no_leak(

@@ -15,7 +15,6 @@ from saverproof.families.items import ItemPlan
 from saverproof.families.resources.effort import times_of
 from saverproof.families.resources.holdings import unavailable
 from saverproof.families.resources.judging import (
-    FEWEST_DONE,
     Exhaustion,
     exhaustion,
     leaks,
@@ -36,6 +35,7 @@ from saverproof.families.resources.work import (
     WORKS,
     CancelledHistories,
     Cancelling,
+    Failing,
     Openings,
     Work,
 )
@@ -101,9 +101,13 @@ class ResourcesJudging:
         self.bench.beat = self._beat
         works = [work for work in self._works() if contract_of(work) in self.tally.wanted]
         for work in self.tally.budget.within(works, "works that are repeated"):
-            self._measure(work)
+            if not (issubclass(work, Failing) and self._cannot_go_on):
+                self._measure(work)
         for contract in dict.fromkeys(map(contract_of, works)):
             self._judge(contract, [work for work in works if contract_of(work) == contract])
+        if unstruck := [str(one.work.__doc__) for one in self._measured if one.unstruck]:
+            why = "nothing could be failed, as no known driver was called"
+            self.tally.note(f"{why}: {'; '.join(unstruck)}")
         held = holdings_as_data(self._measured, self.plan.api)
         self.tally.sections["resources"] = {"held": held}
 
@@ -130,10 +134,17 @@ class ResourcesJudging:
         self._note({})
         measured = self.bench.measure(work, times)
         self._measured.append(measured)
-        if measured.done_elsewhere and measured.done >= FEWEST_DONE:
+        if measured.done_elsewhere and measured.done >= work.fewest_done:
             self._repeated = 0
             again = self.bench.measure(work, [measured.done + 1])
             self._exhausted += filter(None, [exhaustion(measured, again)])
+
+    @property
+    def _cannot_go_on(self) -> bool:
+        """True if the saver could not go on after calls that failed: other calls would only be
+        waited for as long.
+        """
+        return any(issubclass(one.work, Failing) and one.error for one in self._measured)
 
     def _note(self, more: dict[str, int]) -> None:
         """Write a line to the journal, if there is one."""

@@ -68,15 +68,11 @@ class Exhaustion:
         return f"{self.work.__doc__}: done {self.done:,} times, then it raises {self.error}"
 
 
-FEWEST_DONE = 2
-"""A call that leaves the saver broken shows at the next one, and is told by other families."""
-
-
 def exhaustion(one: ResourceMeasurement, other: ResourceMeasurement) -> Exhaustion | None:
     """Return the exhaustion that two measurements of the same work show, each of a saver opened
     anew; None if they do not end alike, as after a failure that only chance brought.
     """
-    if not one.done_elsewhere or one.done < FEWEST_DONE:
+    if not one.done_elsewhere or one.done < one.work.fewest_done:
         return None
     if (one.done, one.error) != (other.done, other.error) or not other.done_elsewhere:
         return None

@@ -6,24 +6,27 @@ import gc
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from saverproof.contracts.tables.resources import FLAT, UNKNOWN_THREADS
 from saverproof.errors import OpeningError, describe
 from saverproof.families.asked_saver import AskedSaver
+from saverproof.families.drivers import declared, with_loaded
 from saverproof.families.items import ItemPlan
 from saverproof.families.laws import GrowthOrder, Law, law_of
 from saverproof.families.lean_executor import lean_executor
+from saverproof.families.resources.failing_calls import FailingSaver, answering_within
 from saverproof.families.resources.holdings import KINDS, HeldContents, Holder
 from saverproof.families.resources.origins import openings
-from saverproof.families.resources.work import UnknownThreads, Work
+from saverproof.families.resources.work import Failing, UnknownThreads, Work
 from saverproof.process.scratch import temporary_files_in
 from saverproof.savers.execution.store import Store
 from saverproof.savers.targets.event_loop import Loop, loop_for
 from saverproof.savers.targets.overriding import target_overrides
 from saverproof.savers.targets.target import Target
+from saverproof_faults import Injector
 
 FEWEST = 3
 """The fewest looks from which a law can be told."""
@@ -46,6 +49,10 @@ THREADS_END_WITHIN_S = 12.0
 keep an idle thread for ten.
 """
 _LOOK_S = 0.05
+_ANSWERS_S = 6.0
+"""How many seconds one repetition may take whose calls fail in the database: SQLite has given up
+waiting for a lock by then. Pools may wait longer, and none of them has to.
+"""
 
 
 def contract_of(work: type[Work]) -> str:
@@ -60,8 +67,9 @@ class ResourceMeasurement:
     If something leaks, ``contents`` are what was held before and after ``MORE`` times as many
     repetitions, and ``origins`` says where files were opened. ``error`` is what the work raised
     after it was ``done`` so often. ``done_elsewhere`` is True if another saver on the same store
-    did the work then. ``threads_stay`` is True once threads were waited for, and
-    none of them ended. ``bounded`` are the kinds that were seen to stop growing in the end.
+    did the work then. ``threads_stay`` is True once threads were waited for, and none of them
+    ended. ``unstruck`` is True if nothing could be failed. ``bounded`` are the kinds that were seen
+    to stop growing in the end.
     """
 
     work: type[Work]
@@ -73,6 +81,7 @@ class ResourceMeasurement:
     done: int = 0
     done_elsewhere: bool = False
     threads_stay: bool = False
+    unstruck: bool = False
     bounded: frozenset[str] = frozenset()
 
     @property
@@ -82,7 +91,9 @@ class ResourceMeasurement:
 
     @property
     def laws(self) -> Mapping[str, Law]:
-        """The law by which each kind of resource grows."""
+        """The law by which each kind of resource grows; none after too few looks."""
+        if len(self.times) < FEWEST:
+            return {}
         return {
             kind: law_of(self.times, counts, KINDS[kind].slack, relative=0.0)
             for kind, counts in self.counts.items()
@@ -91,8 +102,6 @@ class ResourceMeasurement:
     @property
     def leaks(self) -> dict[str, Law]:
         """The kinds of which more and more is held."""
-        if len(self.times) < FEWEST:
-            return {}
         return {
             kind: law
             for kind, law in self.laws.items()
@@ -155,6 +164,7 @@ class ResourceBench:
         temporary = Path(self.plan.folder) / "temporary"
         with (
             temporary_files_in(temporary),
+            _injecting(self.target, kind) as injector,
             loop_for(self.plan.api) as loop,
             lean_executor(loop, self.plan.api),
             Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as store,
@@ -162,9 +172,13 @@ class ResourceBench:
         ):
             holder = Holder(store, temporary)
             try:
-                work = kind(AskedSaver(store))
+                saver = _asked(store, injector)
+                work = kind(saver)
                 for many in times:
                     self._do(work, many, measurement, holder)
+                    if isinstance(saver, FailingSaver) and saver.unstruck:
+                        measurement.unstruck = True
+                        break
                 if measurement.leaks:
                     self._do_more(work, measurement, holder)
                 if measurement.leaks:
@@ -173,7 +187,7 @@ class ResourceBench:
                 raise
             except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
                 measurement.error = describe(error)
-                measurement.done_elsewhere = self._is_done_by_another(measurement, loop)
+                measurement.done_elsewhere = self._is_done_by_another(measurement, loop, injector)
             self.calls += store.total_calls
             self.seconds += store.total_seconds
         return measurement
@@ -181,20 +195,23 @@ class ResourceBench:
     def _do(self, work: Work, many: int, measurement: ResourceMeasurement, holder: Holder) -> None:
         """Repeat the work up to so many times in all, and count what is held then."""
         for number in range(measurement.times[-1] if measurement.times else 0, many):
-            work.once(number)
+            with answering_within(_ANSWERS_S) if isinstance(work, Failing) else nullcontext():
+                work.once(number)
             measurement.done = max(measurement.done, number + 1)
             self.beat()
         if "threads" in measurement.leaks and not measurement.threads_stay:
             self._await_threads(measurement, holder)
         measurement.look(holder, many)
 
-    def _is_done_by_another(self, measurement: ResourceMeasurement, loop: Loop) -> bool:
+    def _is_done_by_another(
+        self, measurement: ResourceMeasurement, loop: Loop, injector: Injector | None
+    ) -> bool:
         """Return whether another saver, opened on the store now, does the work that raised."""
         with (
             suppress(Exception),
             Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as store,
         ):
-            measurement.work(AskedSaver(store)).once(measurement.done)
+            measurement.work(_asked(store, injector)).once(measurement.done)
             return True
         return False
 
@@ -247,6 +264,21 @@ def _is_filled(times: Sequence[int], counts: Sequence[int]) -> bool:
     """Return whether much less was added between the last two looks than between those before."""
     (first, second, third), (few, more, most) = times[-3:], counts[-3:]
     return (most - more) / (third - second) < _FILLED * (more - few) / (second - first)
+
+
+def _asked(store: Store, injector: Injector | None) -> AskedSaver:
+    return AskedSaver(store) if injector is None else FailingSaver(store, injector)
+
+
+@contextmanager
+def _injecting(target: Target, work: type[Work]) -> Iterator[Injector | None]:
+    """Yield what makes the calls of a kind of work fail, if they are to fail."""
+    if not issubclass(work, Failing):
+        yield None
+        return
+    drivers, _ = declared(target)
+    with Injector(with_loaded(drivers)) as injector:
+        yield injector
 
 
 @contextmanager

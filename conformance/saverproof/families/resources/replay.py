@@ -9,7 +9,7 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.items import ItemPlan
 from saverproof.families.recorded import read_recorded
 from saverproof.families.resources.holdings import KINDS
-from saverproof.families.resources.judging import FEWEST_DONE, Exhaustion, leaks
+from saverproof.families.resources.judging import Exhaustion, leaks
 from saverproof.families.resources.measuring import ResourceBench
 from saverproof.families.resources.reporting import SAME_WORK, told
 from saverproof.families.resources.work import WORKS
@@ -47,7 +47,7 @@ def _replay_exhaustion(plan: ItemPlan, target: Target, data: Mapping[str, Any]) 
     measured = ResourceBench(plan, target).measure(WORKS[name], [done + 1])
     if not measured.trouble:
         return ReplayAnswer(Status.FIXED, f"the work was done {done + 1:,} times")
-    if not measured.done_elsewhere or measured.done < FEWEST_DONE:
+    if not measured.done_elsewhere or measured.done < measured.work.fewest_done:
         return unclear(measured.trouble)
     found = Exhaustion(measured.work, measured.done, measured.error)
     return ReplayAnswer(Status.FAILING, found.summary, SAME_WORK, measured.error)

@@ -8,10 +8,11 @@ from types import MappingProxyType
 from saverproof.families.asked_saver import awaited
 from saverproof.families.chain import Chain
 from saverproof.families.resources.holdings import KINDS
-from saverproof.families.resources.judging import FEWEST_DONE, Exhaustion, Leak
+from saverproof.families.resources.judging import Exhaustion, Leak
 from saverproof.families.resources.measuring import THREADS_END_WITHIN_S
 from saverproof.families.resources.work import (
     Cancelling,
+    Failing,
     LeftListings,
     Openings,
     Work,
@@ -61,7 +62,8 @@ def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
     does.
     """
     opening = opening_of(target)
-    if opening is None:
+    found = [leak for leak in found if not issubclass(leak.work, Failing)]
+    if opening is None or not found:
         return ""
     texts = (script(leak, api, opening, target.name) for leak in likeliest(found))
     return first_to_complain(texts, found[0].contract)
@@ -70,7 +72,7 @@ def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
 def exhausting(target: Target, found: Exhaustion, api: str) -> str:
     """Return the source of a script that does a work until it raises; "" if it does not."""
     opening = opening_of(target)
-    if opening is None:
+    if opening is None or issubclass(found.work, Failing):
         return ""
     raised = "after {number:,} times: {type(error).__name__}: {error}"
 
@@ -81,7 +83,7 @@ def exhausting(target: Target, found: Exhaustion, api: str) -> str:
             "    try:",
             "        work.once(number)",
             "    except Exception as error:",
-            f"        if number < {FEWEST_DONE}:",
+            f"        if number < {found.work.fewest_done}:",
             "            raise",
             f"        {complaint('the same work however often it is asked for', raised)}",
         ]

@@ -27,6 +27,7 @@ class Work:
     """
 
     once: Callable[[int], None]
+    fewest_done = 2  # what leaves a saver broken at once is told by other families
 
     def __init__(self, saver: Any) -> None:
         self.saver = saver
@@ -251,6 +252,57 @@ class CancelledDeletions(Cancelling):
         self.cancel("delete_thread", chain.thread)
 
 
+class Failing(Work):
+    """A call that fails in its database, at its last statement.
+
+    The same statement fails each time: what leaves a saver broken shows at the next call, and is
+    told by other families. It has no script, since the fault is made in the driver.
+    """
+
+    fewest_done = 3  # the first time, nothing fails
+
+
+class FailedPuts(Failing):
+    """put, failed by its database"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, f"failed-{number:08}")
+        chain.numbers = iter([1])
+        self.saver.fail("put", *chain.arguments(text="never"))
+        self.saver.delete_thread(chain.thread)
+
+
+class FailedWrites(Failing):
+    """put_writes, failed by its database"""
+
+    def once(self, number: int) -> None:
+        self.saver.fail("put_writes", self.kept.configs[-1], [("text", "never")], "task")
+
+
+class FailedGets(Failing):
+    """get_tuple, failed by its database"""
+
+    def once(self, number: int) -> None:
+        self.saver.fail("get_tuple", self.kept.place)
+
+
+class FailedListings(Failing):
+    """list, failed by its database"""
+
+    def once(self, number: int) -> None:
+        self.saver.fail("list", self.kept.place)
+
+
+class FailedDeletions(Failing):
+    """delete_thread, failed by its database"""
+
+    def once(self, number: int) -> None:
+        chain = Chain(self.saver, "deleted in vain")
+        chain.numbers = iter(range(1, 3))
+        chain.step()
+        self.saver.fail("delete_thread", chain.thread)
+
+
 class Openings(Work):
     """opening and closing the saver"""
 
@@ -281,6 +333,11 @@ WORKS: Mapping[str, type[Work]] = MappingProxyType(
             CancelledListings,
             CancelledHistories,
             CancelledDeletions,
+            FailedPuts,
+            FailedWrites,
+            FailedGets,
+            FailedListings,
+            FailedDeletions,
             Openings,
             UnknownThreads,
         )
@@ -297,6 +354,8 @@ NEEDS: Mapping[type[Work], frozenset[str]] = MappingProxyType(
         RunDeletions: frozenset({"delete_for_runs", "delete_thread"}),
         Cancellations: frozenset({"delete_thread"}),
         CancelledDeletions: frozenset({"delete_thread"}),
+        FailedPuts: frozenset({"delete_thread"}),
+        FailedDeletions: frozenset({"delete_thread"}),
         DeltaHistories: frozenset({"delta_history"}),
         CancelledHistories: frozenset({"delta_history"}),
     }
