@@ -7,8 +7,10 @@ all their APIs and in every family, under kills and by many callers too.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conformance.a_little import PARTS, accusations_in, judge_a_little
@@ -20,10 +22,14 @@ from tests.right_savers.registry import ON_THE_LOOP
 
 from saverproof.contracts.contract import Level
 from saverproof.contracts.registry import TABLES, contract
+from saverproof.families.asked_saver import AskedSaver
 from saverproof.families.atomicity import effort as atomicity
+from saverproof.families.chain import Chain
 from saverproof.families.items import ItemPlan
 from saverproof.families.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.families.registry import judged
+from saverproof.savers.execution.store import Store
+from saverproof.savers.targets.event_loop import EventLoop
 from saverproof.savers.targets.loading import load
 
 SLOW = {"concurrency", "durability"}
@@ -38,6 +44,8 @@ BY_TURNS = (
 store and answer alike.
 """
 _TURNS = 3
+_READERS = 8
+"""Tasks that read at once: more than a small pool has connections."""
 
 
 @pytest.fixture
@@ -129,6 +137,26 @@ def test_each_family_that_is_left_out_of_some_is_judged_of_several(family: str) 
     if family in FUNCTIONAL_FAMILIES:
         assert len(savers) >= PARTS
     assert all(family in families_of(right) for right in RIGHT if family in right.about)
+
+
+@pytest.mark.parametrize(
+    "right", [one for one in RIGHT if "async" in one.apis], ids=lambda right: right.name
+)
+def test_a_right_saver_answers_many_readers_at_once(right: RightSaver, tmp_path: Path) -> None:
+    """By day no family with many callers judges these savers."""
+    with (
+        EventLoop() as loop,
+        Store(load(ref_to(right.name)), tmp_path, loop, ("async",)) as store,
+    ):
+        chain = Chain(AskedSaver(store), "read-by-many")
+        chain.step()
+        saver = store.drivers[0].saver
+
+        async def answers() -> list[Any]:
+            return await asyncio.gather(*(saver.aget_tuple(chain.place) for _ in range(_READERS)))
+
+        ids = [found.config["configurable"]["checkpoint_id"] for found in loop.run(answers())]
+    assert ids == [chain.configs[-1]["configurable"]["checkpoint_id"]] * _READERS
 
 
 def test_there_are_a_dozen_of_them() -> None:

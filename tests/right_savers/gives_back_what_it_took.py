@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -15,32 +17,48 @@ from tests.right_savers.registry import right
 
 _MOST = 3
 _TRIES = 3
+_PATIENCE_S = 10.0
+"""Seconds that a read waits for a connection, as in the pools of drivers: only one that is lost
+takes as long.
+"""
 
 
 @right(
-    "reads are tried three times where the file is locked, may be cancelled anywhere, and give "
-    "back what they have taken in any case",
+    "reads are tried three times where the file is locked, wait for a connection, may be cancelled "
+    "anywhere, and give back what they have taken in any case",
     about={"atomicity", "lifecycle"},
 )
 class GivesBackWhatItTook(SqliteReference):
-    taken = 0
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.free = threading.BoundedSemaphore(_MOST)
 
     @contextmanager
     def _one(self) -> Iterator[None]:
-        if self.taken == _MOST:
+        if not self.free.acquire(timeout=_PATIENCE_S):
             raise sqlite3.OperationalError("no connection is free")
-        self.taken += 1
         try:
             yield
         finally:
-            self.taken -= 1
+            self.free.release()
 
     @asynccontextmanager
     async def _one_in_steps(self) -> AsyncIterator[None]:
-        with self._one():
+        await self._take_in_steps()
+        try:
             await asyncio.sleep(0)
             yield
             await asyncio.sleep(0)
+        finally:
+            self.free.release()
+
+    async def _take_in_steps(self) -> None:
+        """Take a connection: whoever is cancelled while it waits has none."""
+        end = time.monotonic() + _PATIENCE_S
+        while not self.free.acquire(blocking=False):
+            if time.monotonic() > end:
+                raise sqlite3.OperationalError("no connection is free")
+            await asyncio.sleep(0.001)
 
     def get_tuple(self, config: Any) -> Any:
         with self._one():
