@@ -56,6 +56,33 @@ class CommitWithTheNextOperation(SqliteReference):
     database_class = CommittingLater
 
 
+@wrong(
+    IN_FLIGHT,
+    "after sixty-four replaced rows the table is emptied, and filled again in a second transaction",
+    also=LOST,
+)
+class TableWrittenAnew(SqliteReference):
+    replaced = 0
+
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        place = (row.thread, row.ns, row.id)
+        self.replaced += bool(self._rows("thread = ? AND ns = ? AND id = ?", *place))
+        super()._insert_checkpoint(row)
+
+    def put(self, *arguments: Any) -> Any:
+        answer = super().put(*arguments)
+        if self.replaced >= 64:
+            self.replaced = 0
+            with self.database.writing():
+                rows = self.database.rows("SELECT * FROM checkpoints")
+                self.database.run("DELETE FROM checkpoints")
+            with self.database.writing():
+                for row in rows:
+                    marks = ", ".join("?" * len(row))
+                    self.database.run(f"INSERT INTO checkpoints VALUES ({marks})", *row)
+        return answer
+
+
 class WriteBehind(SqliteReference):
     """Hands operations to a thread; reads wait until it is done."""
 

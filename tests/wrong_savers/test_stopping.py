@@ -64,6 +64,9 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
     elif wrong.name == "replaced-is-deleted-apart":
         assert kept_while_replaced(SqliteReference, tmp_path / "right") == {2}
         assert kept_while_replaced(wrong.saver, tmp_path / "wrong") == {1, 2}
+    elif wrong.name == "table-written-anew":
+        assert kept_while_replaced(SqliteReference, tmp_path / "right", 64) == {2}
+        assert kept_while_replaced(wrong.saver, tmp_path / "wrong", 64) == {0, 2}
     elif wrong.name == "early-writes-wait":
         assert kept_of_early_writes(SqliteReference, tmp_path / "right") == 1
         assert kept_of_early_writes(wrong.saver, tmp_path / "wrong") == 0
@@ -241,8 +244,12 @@ def writes_that_come_back(saver: Any, folder: Path) -> set[int]:
     return found
 
 
-def kept_while_replaced(saver: Any, folder: Path) -> set[int]:
-    """Return how many of two checkpoints are there, wherever it is stopped that replaces one."""
+def kept_while_replaced(saver: Any, folder: Path, times: int = 1) -> set[int]:
+    """Return how many of two checkpoints are there, wherever it is stopped that replaces one for
+    the last of so many times.
+    """
     probe = prepared(Probe(opening(saver), folder / "running", "sync"))
+    for _ in range(times - 1):
+        probe.put(2, parent=1, values={"x": 9})
     moments = moments_within(probe, lambda: probe.put(2, parent=1, values={"x": 9}), folder)
     return {len(survivors(opening(saver), moment)) for moment in moments}

@@ -7,11 +7,14 @@ over the kinds of operations and their phases.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, pairwise
 from random import Random
+from statistics import mode
 from typing import TypeAlias, TypeVar
 
 from saverproof.families.durability.kills.kill_places import OPENING, KillPlace, PlaceKind
@@ -62,13 +65,15 @@ _LOSING_FILES = ("truncate ", "delete ")
 class PhasedPlace:
     """A place, the operation that is under way there, and the phase of that operation.
 
-    ``replacing`` says that the operation stores again what is already there.
+    ``replacing`` says that the operation stores again what is already there. ``commits`` is the
+    number of commits that the operation has ended by then; opening has many, and counts none.
     """
 
     place: KillPlace
     operation: str
     phase: KillPhase
     replacing: bool = False
+    commits: int = 0
 
 
 def operation_at(place: KillPlace, program: Program) -> str:
@@ -86,9 +91,10 @@ def phased(places: Sequence[KillPlace], program: Program) -> Iterator[PhasedPlac
     again = _stored_again(program)
     for _, group in groupby(ordered, key=lambda place: (place.operation, place.kind)):
         same = [*group]
-        for place, phase in zip(same, _phases(same), strict=True):
-            replacing = place.operation in again
-            yield PhasedPlace(place, operation_at(place, program), phase, replacing)
+        ends = () if same[0].operation == OPENING else _ends_of_commits(same)
+        for number, (place, phase) in enumerate(zip(same, _phases(same), strict=True)):
+            replacing, commits = place.operation in again, bisect_right(ends, number)
+            yield PhasedPlace(place, operation_at(place, program), phase, replacing, commits)
 
 
 def _stored_again(program: Program) -> frozenset[int]:
@@ -148,6 +154,20 @@ def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
     return ends
 
 
+def busiest(places: Sequence[KillPlace], program: Program) -> list[KillPlace]:
+    """Return the places of those puts of what is there already that pass more places than most of
+    such puts do.
+    """
+    again = _stored_again(program)
+    of_puts = [place for place in places if place.operation in again]
+    passed = Counter((place.kind, place.operation) for place in of_puts)
+    usual = {
+        kind: mode(passed[kind, operation] for operation in again)
+        for kind in {place.kind for place in of_puts}
+    }
+    return [p for p in of_puts if passed[p.kind, p.operation] > usual[p.kind]]
+
+
 Owned: TypeAlias = tuple[T, PhasedPlace]
 """A place of one of several programs, with the program's key."""
 
@@ -164,13 +184,14 @@ def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[
 
 def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
     """Return ``most`` random places, one of each operation and phase in turn. Places between two
-    commits, or after a loss, come first: only operations that can be torn have them.
+    commits, or after a loss, come first: only operations that can be torn have them. Of these there
+    is one between any two commits in turn.
     """
-    strata: dict[tuple[str, bool, KillPhase], list[Owned[T]]] = {}
+    strata: dict[tuple[str, bool, KillPhase, int], list[Owned[T]]] = {}
     for one in choose.sample(places, len(places)):
-        phased_place = one[1]
-        key = (phased_place.operation, phased_place.replacing, phased_place.phase)
-        strata.setdefault(key, []).append(one)
+        at = one[1]
+        commits = at.commits if at.phase in _FIRST else 0
+        strata.setdefault((at.operation, at.replacing, at.phase, commits), []).append(one)
     taken: list[Owned[T]] = []
     while len(taken) < most and strata:
         for stratum in sorted(strata, key=lambda key: key[2] not in _FIRST):

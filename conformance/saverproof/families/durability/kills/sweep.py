@@ -14,7 +14,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.families.budget import batched
 from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.kills.bench import SIDE_BY_SIDE, KillBench
-from saverproof.families.durability.kills.kill_choice import chosen, phased
+from saverproof.families.durability.kills.kill_choice import busiest, chosen, phased
 from saverproof.families.durability.kills.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kills.kill_points import unavailable
 from saverproof.families.durability.kills.record import ATOMIC, KILLED, KillRecord, KillTrial
@@ -25,7 +25,13 @@ from saverproof.families.durability.kills.trials import (
     survivor_of,
     trial_of,
 )
-from saverproof.families.durability.kills.workloads import Workload, drawn, survivors, workloads
+from saverproof.families.durability.kills.workloads import (
+    REPLACED,
+    Workload,
+    drawn,
+    survivors,
+    workloads,
+)
 from saverproof.programs.steps.codec import to_json
 from saverproof_faults import io_to_fail
 from saverproof_faults.kill import DiedBy, TrialResult, View
@@ -37,6 +43,12 @@ NO_PLACES = (
 )
 RECOVERED = frozenset((PlaceKind.IO, PlaceKind.SYSTEM_CALL))
 """The kinds of places that lie so close together that a recovery has some."""
+_QUICK_CALL_MS = 2.0
+"""Milliseconds of a call up to which a saver is given the long workload, which takes as long as a
+hundred calls, and so does each kill in it.
+"""
+_TIDYING = 6
+"""One kill of the long workload for so many of the others: each takes as long as a dozen."""
 _BATCH = 16
 """How many stores one process looks at."""
 
@@ -69,6 +81,7 @@ class KillSweep:
             if subject is not None:
                 share = self.effort.drawn // self.effort.programs
                 chosen += self._choose(seed, [subject], share)
+        chosen += self._while_tidying()
         chosen += list(self._instants(fixed))
         chosen += self._recoveries(fixed)
         chosen += self._after_early_writes(fixed)
@@ -134,6 +147,21 @@ class KillSweep:
         ]
         taken = chosen(everything, most, Random(seed))
         return [(subject, phased_place.place) for subject, phased_place in taken]
+
+    def _while_tidying(self) -> list[tuple[Subject, KillPlace]]:
+        """Return places of the long workload: those of puts that do more than most of the others,
+        as a saver does that tidies up now and then.
+        """
+        plan = self.bench.plan
+        # Both APIs tidy up in the same way, and one of them shows it.
+        first = next(api for api, operations in plan.facts["operations"].items() if operations)
+        if plan.facts.get("call_ms", 0.0) > _QUICK_CALL_MS or plan.api != first:
+            return []
+        subject = self.rehearsed(REPLACED)
+        if subject is None:
+            return []
+        subject.places = busiest(subject.places, subject.workload.program)
+        return self._choose(f"{plan.seed}:tidying", [subject], self.effort.swept // _TIDYING)
 
     def _recoveries(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
         """Return random places after which something has to be recovered: the middles of writes and

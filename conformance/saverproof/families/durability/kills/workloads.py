@@ -110,6 +110,22 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
     )
 
 
+_TIMES_REPLACED = 110
+"""How often a checkpoint is put again: what tidies up after so many dead rows or lines mostly does
+so after sixty-four or a hundred.
+"""
+REPLACED = Workload(
+    "put again and again",
+    (
+        checkpoint("f", 1),
+        batch("f", 1, 1, 2),
+        *(checkpoint("f", 1, seed=number) for number in range(_TIMES_REPLACED)),
+        checkpoint("f", 2, 1),
+    ),
+)
+"""A long program, for savers that answer quickly."""
+
+
 def drawn(seed: str, able: Collection[str], length: int) -> Workload:
     """Return a random program."""
     weights: dict[Maker, int] = {
