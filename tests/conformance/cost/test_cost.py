@@ -34,8 +34,11 @@ from tests.reference.pooled import ReaderPool
 
 from saverproof.families.cost import family, reporting
 from saverproof.families.cost.family import CostFamily
+from saverproof.families.cost.measuring import CostBench, CostMeasurement
 from saverproof.families.cost.pools import room_of
+from saverproof.families.cost.questions import QUESTIONS
 from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.tally import Tally
 
 pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 MEMORY = "saverproof_savers.targets:memory"
@@ -199,6 +202,46 @@ def test_without_a_witness_nothing_holds(tmp_path: Path, monkeypatch: pytest.Mon
     # What is kept is counted in files.
     assert outcome.checked.keys() == {"cost/space-given-back"}
     assert outcome.unexercised["cost/put"] == "this system does not tell"
+
+
+@pytest.mark.parametrize(
+    ("counted", "unsteady", "accused"),
+    [
+        ([(13, 13, 18), (13, 13, 13)], {"calls"}, False),
+        ([(13, 13, 180), (13, 13, 180)], {"calls"}, True),
+        # Where equal answers cost the same, the first count is as good as any other.
+        ([(13, 13, 180)], set(), True),
+    ],
+)
+def test_what_is_counted_unsteadily_is_counted_again(
+    counted: list[tuple[int, ...]],
+    unsteady: set[str],
+    accused: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan, found = plan_for(here("paged"), tmp_path)
+    contract = "cost/get-by-id"
+    left = iter(counted)
+
+    def measured(bench: Any, store: Any, sizes: Any, questions: Any) -> list[CostMeasurement]:
+        [asked] = questions
+        counts, of = {"calls": [*next(left)]}, [16, 64, 256]
+        return [CostMeasurement(asked, of, of, counts, unsteady=unsteady)]
+
+    question = next(one for one in QUESTIONS if one.contract == contract)
+    monkeypatch.setattr(family, "QUESTIONS", [question])
+    monkeypatch.setattr(CostBench, "measure", measured)
+    tally = Tally(plan)
+    for other in ALL - {contract}:
+        tally.rule_out(other, "left out")
+    CostFamily().judge(plan, found, tally)
+    outcome = tally.outcome()
+    assert [*left] == []
+    assert ({one.contract for one in outcome.findings} == {contract}) is accused
+    if not accused:
+        varied = "costs more or less each time: 13, 13, 18 calls of its database driver; 13, 13, 13"
+        assert varied in outcome.unexercised[contract]
 
 
 def test_a_script_counts_in_sqlite_however_a_driver_connects(tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ class CostMeasurement:
 
     ``extents`` are the sizes for the law, if they are only known once the store is there.
     ``trouble`` says why the question was not asked at all sizes, ``missing`` why nothing was
-    counted.
+    counted. ``unsteady`` are the witnesses whose counts differed between equal answers at one size,
+    as where other threads work beside them. ``varied`` says so if that decided.
     """
 
     question: Question
@@ -57,6 +58,8 @@ class CostMeasurement:
     counts: dict[str, list[int]] = field(default_factory=dict)
     trouble: str = ""
     missing: str = ""
+    unsteady: set[str] = field(default_factory=set)
+    varied: str = ""
 
     @property
     def slows_growing(self) -> bool:
@@ -259,7 +262,7 @@ class CostAsking:
             elif question.counts_what_is_kept:
                 costs = {KEPT: self.kept.now()}
             else:
-                costs = self._costs(question, store, size)
+                costs = self._costs(measurement, store, size)
         except NotCounted as missing:
             measurement.missing = str(missing)
             return
@@ -278,15 +281,22 @@ class CostAsking:
                 count = costs[name] // witness.grain * witness.grain
                 measurement.counts.setdefault(name, []).append(count)
 
-    def _costs(self, question: Question, store: GrowingStore, size: int) -> Mapping[str, int]:
+    def _costs(
+        self, measurement: CostMeasurement, store: GrowingStore, size: int
+    ) -> Mapping[str, int]:
         """Return the cost of an answer, in this process and in the server; nothing if it is no
         right answer.
         """
+        question = measurement.question
         counted = self._counted(question, store, size)
         if not counted:
             return {}
         told = [name for name in counted[0] if all(name in one for one in counted)]
         costs = {name: median_low(one[name] for one in counted) for name in told}
+        for name in WITNESSES.keys() & costs:
+            each = [one[name] for one in counted]
+            if max(each) - min(each) > WITNESSES[name].slack:
+                measurement.unsteady.add(name)
         return {**costs, **self._costs_in_server(question, store, size)}
 
     def _costs_in_server(
