@@ -297,7 +297,7 @@ class FailedDeletions(Failing):
     """delete_thread, failed by its database"""
 
     def once(self, number: int) -> None:
-        chain = Chain(self.saver, "deleted in vain")
+        chain = Chain(self.saver, "deleted-in-vain")
         chain.numbers = iter(range(1, 3))
         chain.step()
         self.saver.fail("delete_thread", chain.thread)
