@@ -220,8 +220,10 @@ class NeighbourTrials:
                     self.record.beat(self.bench.calls)
                     if verdict.contract == contract and trial.met:
                         return _finding(self.plan, Shown(meetings, meeting, trial, verdict))
-            except (NoCleanRunError, OpeningError, SlowError, UnansweredError):
+            except (NoCleanRunError, OpeningError):
                 pass  # What was seen is shown by the longer program.
+            except UnansweredError:
+                self.bench.renew()
         return None
 
     def _keep(self, name: str) -> None:

@@ -155,8 +155,8 @@ def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
 
 
 def busiest(places: Sequence[KillPlace], program: Program) -> list[KillPlace]:
-    """Return the places of those puts of what is there already that pass more places than most of
-    such puts do.
+    """Return the places of puts that store something again, and pass more places than most of these
+    puts: a saver tidies up in them, perhaps.
     """
     again = _stored_again(program)
     of_puts = [place for place in places if place.operation in again]
