@@ -151,7 +151,9 @@ def test_what_stays_is_found(
         monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [work])
         # What grows that long is no cache, which takes half a minute to see.
         monkeypatch.setattr(measuring, "DOUBLINGS", 1)
-    with_script = EVERY_FAMILY or wrong.name in WITH_SCRIPT
+    # What fails in the database has none.
+    of_failures = issubclass(SHOWN_BY[wrong.name], Failing)
+    with_script = not of_failures and (EVERY_FAMILY or wrong.name in WITH_SCRIPT)
     if not with_script:
         monkeypatch.setattr(reporting, "reproducer", lambda target, found, api: "")
     api = wrong.apis[0]
@@ -162,7 +164,7 @@ def test_what_stays_is_found(
     assert found.contract == wrong.breaks
     # There is none that has not ended with 1 in a process of its own.
     assert found.reproducer or not with_script
-    if with_script or issubclass(SHOWN_BY[wrong.name], Failing):
+    if with_script or of_failures:
         assert_shown_by_replaying(found, wrong, tmp_path)
     if wrong.name == "descriptor-each-read":
         assert_told_where_it_was_opened(found)
