@@ -117,6 +117,17 @@ class LeavesItsLock(SqliteReference):
         return answer
 
 
+class ReadsOnce(SqliteReference):
+    """Keeps what it has read of a checkpoint, and asks its database no more."""
+
+    def get_tuple(self, config: Any) -> Any:
+        known = self.__dict__.setdefault("known", {})
+        asked = repr(config["configurable"])
+        if asked not in known:
+            known[asked] = super().get_tuple(config)
+        return known[asked]
+
+
 SAVERS = SimpleNamespace(
     **{wrong.name.replace("-", "_"): target(name=wrong.name)(wrong.make) for wrong in LEAKING},
     plain=target(name="plain")(opener(SqliteReference)),
@@ -127,5 +138,6 @@ SAVERS = SimpleNamespace(
     ending_late=target(name="ending-late")(opener(EndingLate)),
     fills_its_pool=target(name="fills-its-pool")(opener(FillsItsPool)),
     raising=target(name="raising")(opener(Raising)),
+    reads_once=target(name="reads-once")(opener(ReadsOnce)),
     leaves_its_lock=target(name="leaves-its-lock")(opener(LeavesItsLock)),
 )

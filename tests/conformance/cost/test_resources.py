@@ -6,10 +6,11 @@ By day of what most kinds of work and of things leave; the rest, and other right
 from __future__ import annotations
 
 import re
+import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from tests.conformance.cost import resources_savers
 from tests.conformance.cost.resources_savers import FLAT, LEAKING, UNKNOWN, NamedLock
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
-from tests.conformance.script_runs import ended
+from tests.conformance.script_runs import PATIENCE_S, ended
 from tests.conformance.selftest_support import EVERY_FAMILY
 from tests.nights import by_night, through_the_day
 from tests.reference.database import Database
@@ -30,6 +31,7 @@ from saverproof.families.answer import Status
 from saverproof.families.items import Finding, ItemPlan, Outcome
 from saverproof.families.laws import law_of
 from saverproof.families.resources import family, holdings, measuring, reporting
+from saverproof.families.resources.failing_calls import answering_within
 from saverproof.families.resources.family import ResourcesFamily, ResourcesJudging
 from saverproof.families.resources.judging import Leak
 from saverproof.families.resources.measuring import ResourceMeasurement
@@ -225,13 +227,25 @@ def test_a_lock_that_is_left_is_not_waited_for_without_end(
     )
 
 
-def test_what_cannot_be_failed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_out_that_a_saver_catches_ends_its_work_all_the_same() -> None:
+    with (
+        pytest.raises(TimeoutError, match=r"no answer in 0\.2 s"),
+        answering_within(0.2),
+        suppress(TimeoutError),
+    ):
+        threading.Event().wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize("where", [MEMORY, here("reads-once")])
+def test_what_was_not_failed_is_named(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ResourcesJudging, "_works", lambda judging: [Gets, FailedGets])
-    plan, found = plan_for(MEMORY, tmp_path)
+    plan, found = plan_for(where, tmp_path)
     tally = Tally(plan)
     ResourcesFamily().judge(plan, found, tally)
     assert tally.notes == [
-        "nothing could be failed, as no known driver was called: get_tuple, failed by its database"
+        "not failed, as no call of a known driver was seen: get_tuple, failed by its database"
     ]
 
 

@@ -106,7 +106,7 @@ class ResourcesJudging:
         for contract in dict.fromkeys(map(contract_of, works)):
             self._judge(contract, [work for work in works if contract_of(work) == contract])
         if unstruck := [str(one.work.__doc__) for one in self._measured if one.unstruck]:
-            why = "nothing could be failed, as no known driver was called"
+            why = "not failed, as no call of a known driver was seen"
             self.tally.note(f"{why}: {'; '.join(unstruck)}")
         held = holdings_as_data(self._measured, self.plan.api)
         self.tally.sections["resources"] = {"held": held}

@@ -176,7 +176,7 @@ class ResourceBench:
                 work = kind(saver)
                 for many in times:
                     self._do(work, many, measurement, holder)
-                    if isinstance(saver, FailingSaver) and saver.unstruck:
+                    if isinstance(saver, FailingSaver) and not saver.struck:
                         measurement.unstruck = True
                         break
                 if measurement.leaks:
