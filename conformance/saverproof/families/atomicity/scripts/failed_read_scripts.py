@@ -8,15 +8,14 @@ from saverproof.contracts.tables import atomicity
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.scripts.plain_fault import PlainFault
 from saverproof.families.atomicity.scripts.script_faults import faults_anywhere
-from saverproof.families.atomicity.scripts.scripting import top_of
+from saverproof.families.atomicity.scripts.scripting import under_fault
 from saverproof.programs.steps.definitions import GetTuple, ListTuples, Program, Step
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
-from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.saver_methods import saver_methods
-from saverproof.scripts.script import main, script
+from saverproof.scripts.script import promise_of
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import ScriptWriter
@@ -49,7 +48,7 @@ def reproducer(target: Target, read: FailedRead, injection: Injection, api: str)
     opening = opening_of(target)
     if opening is None:
         return ""
-    contract = atomicity.FAILED_READS_RAISE
+    contract = atomicity.FAILED_READS_RAISE.id
     files = read.files if injection.locked_out else read.databases
     database = next(iter(files), "")
     texts: list[str] = []
@@ -60,11 +59,8 @@ def reproducer(target: Target, read: FailedRead, injection: Injection, api: str)
             lines = _lines(writer, opening, read, fault)
         except (NoScriptError, KeyError):
             return ""
-        body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
-        body = [*top_of(fault, opening), *helpers(writer, opening), *body]
-        promise = f"{contract.id}: {contract.statement}"
-        texts.append(script(promise, target.name, opening, body, writer.imports))
-    return first_to_complain(texts[:_MOST_TRIED], contract.id)
+        texts.append(under_fault(fault, lines, writer, opening, promise_of(contract), target))
+    return first_to_complain(texts[:_MOST_TRIED], contract)
 
 
 def _lines(

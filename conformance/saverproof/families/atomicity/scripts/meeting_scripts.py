@@ -16,16 +16,15 @@ from saverproof.families.atomicity.scripts.script_faults_of_sqlite import (
     failing_commit,
     failing_statement,
 )
-from saverproof.families.atomicity.scripts.scripting import top_of
+from saverproof.families.atomicity.scripts.scripting import under_fault
 from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE
 from saverproof.programs.steps.definitions import Program, PutWrites
 from saverproof.savers.targets.target import Target
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
-from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.saver_methods import saver_methods
-from saverproof.scripts.script import main, script, statement_of
+from saverproof.scripts.script import promise_of
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import ScriptWriter
@@ -68,10 +67,7 @@ def reproducer(target: Target, meeting: ScriptedMeeting, api: str, contract: str
             lines = _lines(writer, opening, meeting, fault, durable=target.durable)
         except (NoScriptError, KeyError):
             return ""
-        body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
-        body = [*top_of(fault, opening), *helpers(writer, opening), *body]
-        promise = f"{contract}: {statement_of(contract)}"
-        texts.append(script(promise, target.name, opening, body, writer.imports))
+        texts.append(under_fault(fault, lines, writer, opening, promise_of(contract), target))
     return first_to_complain(texts[:_MOST_TRIED], contract)
 
 

@@ -55,14 +55,26 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
                 lines = body_class(writer, opening, found, fault, target).lines()
             except (NoScriptError, KeyError):
                 return ""
-            body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
-            body = [*top_of(fault, opening), *helpers(writer, opening), *body]
-            texts.append(script(promise, target.name, opening, body, writer.imports))
+            texts.append(under_fault(fault, lines, writer, opening, promise, target))
         # The plainest fault comes first, and a short script before any that is not.
         texts.sort(key=lambda text: text.count("\n") > LONGEST)
         if text := first_to_complain(texts[:_MOST_TRIED], found.contract):
             return text
     return ""
+
+
+def under_fault(
+    fault: PlainFault,
+    lines: list[str],
+    writer: ScriptWriter,
+    opening: Opening,
+    promise: str,
+    target: Target,
+) -> str:
+    """Return the source of a whole script: the fault stands at its top, ``lines`` use the saver."""
+    body = main(opening.in_folder(lines), coroutine=writer.calls.in_coroutine)
+    body = [*top_of(fault, opening), *helpers(writer, opening), *body]
+    return script(promise, target.name, opening, body, writer.imports)
 
 
 def database_of(found: Found) -> str:
