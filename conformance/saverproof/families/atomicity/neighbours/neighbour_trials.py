@@ -204,7 +204,7 @@ class NeighbourTrials:
             return
         self._keep(name)
         if news:
-            shown = Shown(meetings, meeting, trial, verdict)
+            shown = ShownMeeting(meetings, meeting, trial, verdict)
             tally.findings.append(self._shorter(name) or _finding(self.plan, shown))
 
     def _shorter(self, contract: str) -> Finding | None:
@@ -219,7 +219,7 @@ class NeighbourTrials:
                     trial, verdict = meetings.tried(meeting)
                     self.record.beat(self.bench.calls)
                     if verdict.contract == contract and trial.met:
-                        return _finding(self.plan, Shown(meetings, meeting, trial, verdict))
+                        return _finding(self.plan, ShownMeeting(meetings, meeting, trial, verdict))
             except (NoCleanRunError, OpeningError):
                 pass  # What was seen is shown by the longer program.
             except UnansweredError:
@@ -231,7 +231,7 @@ class NeighbourTrials:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownMeeting:
     """A meeting, and what it shows."""
 
     meetings: MeetingBench
@@ -240,7 +240,7 @@ class Shown:
     verdict: FaultVerdict
 
 
-def _finding(plan: ItemPlan, shown: Shown) -> Finding:
+def _finding(plan: ItemPlan, shown: ShownMeeting) -> Finding:
     scenario, verdict = shown.meetings.scenario, shown.verdict
     steps = (
         *map(describe, scenario.start),
@@ -265,7 +265,7 @@ def _finding(plan: ItemPlan, shown: Shown) -> Finding:
     )
 
 
-def _script(shown: Shown) -> str:
+def _script(shown: ShownMeeting) -> str:
     """Return a script of a meeting; "" if there is none. Through the sync API there are scripts of
     neighbours that make their whole call at the place of the fault.
     """
