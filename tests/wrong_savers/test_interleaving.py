@@ -34,14 +34,7 @@ from tests.wrong_savers.concurrency import (
     WritesReadAndWrittenBack,
 )
 from tests.wrong_savers.instances import (
-    ChangesCountedAnew,
     CountAskedForTooLate,
-    EmptyAnswerKept,
-    LatestIdKept,
-    LatestIdKeptByTheProcess,
-    ListingKept,
-    OwnCheckpointsKept,
-    OwnLatestKept,
     SizeTellsOfChanges,
 )
 from tests.wrong_savers.loops import (
@@ -52,7 +45,6 @@ from tests.wrong_savers.loops import (
 )
 from tests.wrong_savers.lost_locks import LockLostToAReader
 from tests.wrong_savers.readers import (
-    CacheOfTheInstance,
     ClearedTooEarly,
     FileReadTwice,
     FilledLate,
@@ -62,7 +54,6 @@ from tests.wrong_savers.readers import (
     ListHoldsATransaction,
     ListHoldsTheLock,
     ListIteratesTheDict,
-    ReaderNeverEnds,
     ReadInTwoSteps,
     ReadIsCounted,
     ReadRegistersTheThread,
@@ -71,6 +62,7 @@ from tests.wrong_savers.readers import (
 )
 from tests.wrong_savers.scenes.failing import (
     prepared,
+    two,
     watched,
 )
 from tests.wrong_savers.scenes.probe import Probe
@@ -87,67 +79,6 @@ def in_a_thread(action: Callable[[], Any]) -> Any:
     thread.start()
     thread.join()
     return answers[0]
-
-
-def two(saver: Any, folder: Path) -> tuple[Probe, Probe]:
-    """Two savers on one store."""
-    first = prepared(Probe(opening(saver), folder, "sync"))
-    return first, Probe(opening(saver), folder, "sync")
-
-
-@pytest.mark.parametrize("saver", [CacheOfTheInstance, LatestIdKept, ReaderNeverEnds])
-def test_what_another_instance_wrote_is_not_seen(saver: Any, tmp_path: Path) -> None:
-    first, second = two(saver, tmp_path)
-    assert first.id_of() == 2
-    second.put(3, parent=2)
-    assert first.id_of() == 2
-    assert reading(tmp_path).get_tuple(first.config()).checkpoint["id"] == first.id(3)
-
-
-@pytest.mark.parametrize("saver", [EmptyAnswerKept, ListingKept])
-def test_an_answer_is_kept_against_what_another_instance_wrote(saver: Any, tmp_path: Path) -> None:
-    first, second = two(saver, tmp_path)
-    assert first.id_of("b") is None
-    assert first.ids(first.config("b")) == []
-    second.put(1, thread="b")
-    assert first.id_of("b") is None or first.ids(first.config("b")) == []
-
-
-def test_what_an_instance_put_is_kept_against_what_another_one_puts(tmp_path: Path) -> None:
-    first, second = two(OwnLatestKept, tmp_path)
-    first.put(3, parent=2)
-    second.put(4, parent=3)
-    assert first.id_of() == 3
-    assert second.id_of() == 4
-
-
-def test_what_an_instance_put_is_answered_as_it_put_it(tmp_path: Path) -> None:
-    first, second = two(OwnCheckpointsKept, tmp_path)
-    for probe, step in ((first, 1), (second, 2)):
-        probe.put(3, parent=2, metadata={"step": step})
-    shown = [each.saver.get_tuple(each.config()).metadata["step"] for each in (first, second)]
-    assert shown == [1, 2]
-
-
-def test_as_many_changes_as_before_look_like_none(tmp_path: Path) -> None:
-    first, second = two(ChangesCountedAnew, tmp_path)
-    second.delete("a")
-    second.put(1)
-    assert first.id_of() == 1
-    second.delete("a")
-    second.put(3)
-    assert first.id_of() == 1
-    assert reading(tmp_path).get_tuple(first.config()).checkpoint["id"] == first.id(3)
-
-
-def test_one_process_forgets_together(tmp_path: Path) -> None:
-    first, second = two(LatestIdKeptByTheProcess, tmp_path)
-    assert first.id_of() == 2
-    second.put(3, parent=2)
-    assert first.id_of() == 3
-    elsewhere = prepared(Probe(opening(SqliteReference), tmp_path, "sync"))
-    elsewhere.put(4, parent=3)
-    assert first.id_of() == 3
 
 
 def test_a_read_fills_a_cache_that_was_cleared_too_early(tmp_path: Path) -> None:
@@ -436,7 +367,8 @@ async def listed(probe: Probe) -> Any:
 
 def test_every_wrong_saver_of_the_concurrency_family_is_looked_at() -> None:
     here = Path(__file__)
-    text = here.read_text() + here.with_name("test_upkeep.py").read_text()
+    others = [here.with_name(f"test_{name}.py") for name in ("instances", "upkeep")]
+    text = "".join(file.read_text() for file in (here, *others))
     savers = [w.saver.__name__ for w in WRONG if w.breaks.startswith("concurrency/")]
     assert [name for name in savers if text.count(name) < 2] == []
 

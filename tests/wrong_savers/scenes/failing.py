@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 from tests.wrong_savers.scenes.probe import Probe
+from tests.wrong_savers.support import opening
 
 
 class Watched:
@@ -89,6 +90,12 @@ def prepared(probe: Probe) -> Probe:
     probe.write(1, [("x", 1), ("y", 2)])
     probe.write(2, [("x", 1), ("y", 2)])
     return probe
+
+
+def two(saver: Any, folder: Path) -> tuple[Probe, Probe]:
+    """Two savers on one store that has two checkpoints."""
+    first = prepared(Probe(opening(saver), folder, "sync"))
+    return first, Probe(opening(saver), folder, "sync")
 
 
 def failed_everywhere(open_at: Callable[[Path], Any], folder: Path, api: str) -> Any:
