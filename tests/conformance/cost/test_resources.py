@@ -244,8 +244,8 @@ def test_what_was_not_failed_is_named(
     plan, found = plan_for(where, tmp_path)
     tally = Tally(plan)
     ResourcesFamily().judge(plan, found, tally)
-    assert tally.notes == [
-        "not failed, as no call of a known driver was seen: get_tuple, failed by its database"
+    assert tally.sections["resources"]["notes"] == [
+        "not tried, as no call of a known driver was seen: get_tuple, failed by its database"
     ]
 
 

@@ -105,11 +105,15 @@ class ResourcesJudging:
                 self._measure(work)
         for contract in dict.fromkeys(map(contract_of, works)):
             self._judge(contract, [work for work in works if contract_of(work) == contract])
-        if unstruck := [str(one.work.__doc__) for one in self._measured if one.unstruck]:
-            why = "not failed, as no call of a known driver was seen"
-            self.tally.note(f"{why}: {'; '.join(unstruck)}")
         held = holdings_as_data(self._measured, self.plan.api)
-        self.tally.sections["resources"] = {"held": held}
+        self.tally.sections["resources"] = {"held": held, "notes": self._not_failed()}
+
+    def _not_failed(self) -> list[str]:
+        """Return a line on each kind of work that was to fail, and could not be made to."""
+        why = "no call of a known driver was seen"
+        return [
+            f"not tried, as {why}: {one.work.__doc__}" for one in self._measured if one.unstruck
+        ]
 
     def _works(self) -> list[type[Work]]:
         able = self.plan.facts["operations"][self.plan.api]
